@@ -7,7 +7,7 @@ from driver.build import Build, Failure, command
 from driver.launch import Launch
 
 from . import style
-from .table import values
+from .table import values, where
 
 ENGINE = "engine"
 NETWORKS = {"tcp": "tcp", "node": "in a node"}
@@ -45,10 +45,13 @@ def label(side):
     return f"{FAMILIES.get(family, family)} {version}"
 
 
+def ordered(rows):
+    """The sides that a table has, the engine first: each has its colour in all figures."""
+    return sorted(values(rows, "side"), key=lambda side: (side != ENGINE, side))
+
+
 def lines(axes, rows, x, y):
-    """A line for each side, the engine's first."""
-    found = values(rows, "side")
-    for place, side in enumerate([ENGINE, *(side for side in found if side != ENGINE)]):
+    for place, side in enumerate(ordered(rows)):
         style.line(axes, [row for row in rows if row["side"] == side], x, y, label(side), place)
 
 
@@ -56,13 +59,11 @@ def legend(figure, axes):
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=6)
 
 
-def bars(axes, rows, column):
-    """A bar for each side, in the colours of `lines`."""
-    found = values(rows, "side")
-    for place, side in enumerate([ENGINE, *(side for side in found if side != ENGINE)]):
-        for row in rows:
-            if row["side"] == side:
-                axes.bar(place, row[column], color=style.COLOURS[place])
+def bars(axes, rows, column, sides):
+    """A bar for each of `sides`, which are all that have a colour."""
+    for place, side in enumerate(sides):
+        for row in where(rows, side=side):
+            axes.bar(place, row[column], color=style.COLOURS[place])
     axes.set_xticks([])
 
 

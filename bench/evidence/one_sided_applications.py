@@ -6,7 +6,7 @@ from driver.numbers import median, summarise
 
 from . import one_sided, style
 from .figure import Figure, Study
-from .one_sided import ENGINE, NETWORKS
+from .one_sided import NETWORKS
 from .table import values, where
 
 # What a time is of: how many there are in a round, of `--size`.
@@ -55,7 +55,7 @@ def measure(laboratory, app):
 def draw(rows, app):
     figure, panels = style.panels(len(NETWORKS))
     ways = values(rows, "way")
-    sides = [ENGINE, *(side for side in values(rows, "side") if side != ENGINE)]
+    sides = one_sided.ordered(rows)
     for axes, network in zip(panels, NETWORKS):
         for place, side in enumerate(sides):
             found = {row["way"]: row for row in where(rows, network=network, side=side)}
@@ -72,6 +72,8 @@ def draw(rows, app):
                 color=style.COLOURS[place],
                 ecolor=style.GREY,
             )
+        # What a disturbed round adds goes out of the picture.
+        axes.set_ylim(0, 1.4 * max(row["us"] for row in where(rows, network=network)))
         axes.set_xticks(range(len(ways)), [way.replace("_", "_\n") for way in ways])
         axes.set_title(f"{app}, {NETWORKS[network]}")
         axes.set_ylabel(f"us {UNITS[app][0]}")

@@ -143,7 +143,7 @@ def draw_atomics(rows):
     for axes, (network, call) in zip(panels, [(n, c) for n in NETWORKS for c in CALLS["atomics"]]):
         of_panel = where(rows, network=network, call=call)
         if call == SWAP:
-            one_sided.bars(axes, of_panel, "us")
+            one_sided.bars(axes, of_panel, "us", one_sided.ordered(rows))
         else:
             by_size(axes, of_panel, "us")
             style.log_scale(axes)

@@ -135,12 +135,12 @@ def report(laboratory):
 # --- plots ---------------------------------------------------------------------------------------------------------------------
 
 
-def ranks_axis(axes, ranks):
+def ranks_axis(axes, ranks, subs=(1, 2, 5)):
     axes.set_xscale("log", base=2)
     axes.set_xticks(ranks, [f"{each:,}" for each in ranks])
     axes.minorticks_off()
     axes.set_xlabel("ranks")
-    style.log_scale(axes)
+    style.log_scale(axes, subs)
     axes.set_ylabel("us")
 
 
@@ -149,7 +149,7 @@ def draw_synchronisation(rows):
     for axes, (network, call) in zip(panels, [(n, c) for n in NETWORKS for c in BY_RANKS]):
         of_panel = where(rows, network=network, call=call)
         one_sided.lines(axes, of_panel, "ranks", "us")
-        ranks_axis(axes, values(of_panel, "ranks"))
+        ranks_axis(axes, values(of_panel, "ranks"), subs=(1,))
         axes.set_title(f"{call}, {NETWORKS[network]}")
     one_sided.legend(figure, panels[0])
     return figure

@@ -71,11 +71,11 @@ def bytes_text(size):
     return f"{size:g} B"
 
 
-def log_scale(axes):
+def log_scale(axes, subs=(1, 2, 5)):
     """Logarithmic upwards, with plain numbers at 1, 2 and 5: few figures here span many decades."""
     axes.set_yscale("log")
     axis = axes.yaxis
-    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axis.set_major_locator(ticker.LogLocator(subs=subs))
     axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter(ticker.NullFormatter())
 

@@ -93,14 +93,14 @@ def draw_transfers(rows):
         of_call = where(rows, call=call)
         plain = where(of_call, cache="off")
         times, ratios = panels[column], panels[column + len(TRANSFERS)]
-        for place, (name, label) in enumerate({"upc_ns": "UPC", "shmem_ns": "OpenSHMEM"}.items()):
-            style.line(times, plain, "bytes", name, label, place)
+        for place, (name, label) in enumerate({"upc": "UPC", "shmem": "OpenSHMEM"}.items()):
+            style.line(times, scaled(plain, f"{name}_ns", 1e-3), "bytes", "scaled", label, place)
         for place, cache in enumerate(values(of_call, "cache")):
             shown = where(of_call, cache=cache)
             style.line(ratios, shown, "bytes", "ratio", f"cache {cache}", place + 2)
         style.log_scale(times)
-        times.set_ylabel("ns")
-        times.set_title(f"{call}: beside OpenSHMEM's call, tcp")
+        times.set_ylabel("us")
+        times.set_title(f"{call}, tcp")
         ratios.axhline(1, color=style.BLACK, linewidth=1)
         ratios.set_ylim(0.8, 1.2)
         ratios.set_ylabel("UPC over OpenSHMEM")
@@ -110,24 +110,36 @@ def draw_transfers(rows):
     return figure
 
 
+def scaled(rows, column, factor):
+    """The rows with a column and its interval in another unit."""
+    return [
+        {
+            **row,
+            **{
+                f"scaled{part}": factor * row[f"{column}{part}"]
+                for part in ("", "_low", "_high")
+                if row[f"{column}{part}"] is not None
+            },
+        }
+        for row in rows
+    ]
+
+
 def draw_kernels(rows):
-    figure, panels = style.panels(4, width=5, height=4.6)
+    figure, panels = style.panels(2, rows=2, width=6)
     shown = {
-        "cpi": ("seconds", "seconds"),
-        "stream-triad": ("mb_per_s", "MB/s of all threads"),
-        "random-access": ("updates_per_s", "updates a second"),
-        "random-access, wrong words": ("wrong_percent", "% of the words"),
+        "cpi": ("seconds", 1e3, "ms"),
+        "stream-triad": ("mb_per_s", 1e-3, "GB/s of all threads"),
+        "random-access": ("updates_per_s", 1e-6, "million updates a second"),
+        "random-access, wrong words": ("wrong_percent", 1, "% of the words"),
     }
-    for axes, (title, (column, label)) in zip(panels, shown.items()):
+    for axes, (title, (column, factor, label)) in zip(panels, shown.items()):
         of_panel = [
-            row
-            for row in rows
-            if row["program"] == title.split(",")[0] and row.get(column) is not None
+            row for row in rows if row["program"] == title.split(",")[0] and row[column] is not None
         ]
         for place, case in enumerate(values(of_panel, "case")):
-            style.line(
-                axes, where(of_panel, case=case), "threads", column, case.split(":")[0], place
-            )
+            of_case = scaled(where(of_panel, case=case), column, factor)
+            style.line(axes, of_case, "threads", "scaled", case.split(":")[0], place)
         axes.set_xscale("log", base=2)
         threads = values(of_panel, "threads")
         axes.set_xticks(threads, [str(each) for each in threads])
@@ -135,8 +147,8 @@ def draw_kernels(rows):
         axes.set_xlabel("threads, on two cores")
         axes.set_ylabel(label)
         axes.set_title(title)
-        if title == "random-access":
-            style.log_scale(axes)
+        if column == "updates_per_s":
+            style.log_scale(axes, subs=(1,))
         else:
             axes.set_ylim(bottom=0)
         axes.legend(loc="best")
@@ -176,7 +188,7 @@ KERNEL_STUDY = Study(
             "4.6% to 36% less; RandomAccess keeps up while all threads are near the network card.",
             "`apps/upc` (our programs, not Berkeley's), 1, 2 and 4 threads over tcp, on two cores, which 4 threads "
             "share. cpi beside the same sum in C, divided by the threads: `upc_forall` by an integer "
-            "looks at every iteration on every thread. The triad beside the same loop over private pointers; "
+            "finds each of a thread's iterations by two divisions. The triad beside the same loop over private pointers; "
             "RandomAccess beside `apps/shmem/gups --xor`, which "
             "updates by get and put likewise, but no word from two PEs.",
             draw_kernels,
