@@ -87,7 +87,7 @@ def study(app, title, paper, here, seconds):
         f"rma_{app}",
         f"One-sided: {title}",
         paper,
-        f"`apps/rma/{app}` on two ranks, windows of MPI_Win_create; all sides in turn, equal results. {here}",
+        f"`apps/rma/{app}.cpp` on two ranks, windows of MPI_Win_create; all sides in turn, equal results. {here}",
         lambda rows: draw(rows, app),
     )
     return Study(
