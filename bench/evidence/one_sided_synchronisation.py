@@ -186,11 +186,12 @@ STUDY = Study(
             "rma_synchronisation",
             "One-sided: fence, and post to wait, by ranks",
             "foMPI, Fig. 8, section 3.2: a fence takes 2.9 us * log2(p); post and complete 350 ns a neighbour "
-            "each, start 0.7 us, wait 1.8 us. Neither side of Fig. 8 is a table in the text.",
+            "each, start 0.7 us, wait 1.8 us.",
             "`bench_rma` on 2, 4 and 8 ranks of one machine with two cores, neighbours in a ring. Of "
             "4 and 8 ranks most wait for a core, however they were told to yield: that shows that it "
-            "works, and no more (MPICH 4 with 8 ranks over tcp takes minutes, and is left out). What a call on two ranks takes without other "
-            "ranks is in the table of performance models.",
+            "works, and no more (MPICH 4 with 8 ranks over tcp takes minutes, and is left out). Open MPI 5 "
+            "synchronises ranks of one node through shared memory, also when told to take tcp: that is "
+            "no bar over tcp for post to wait and locks.",
             draw_synchronisation,
         ),
         Figure(
