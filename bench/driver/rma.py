@@ -128,26 +128,31 @@ def hosts(build):
     return [tag for tag in build.wrappers() if not tag.startswith("abi")]
 
 
-def run(launch, network, quick, without=(), calls=(), options=None, **flags):
+def run(launch, network, quick, without=(), calls=(), options=None, wrap=(), **flags):
     """{call: its row} of one run; with the engine if there are options."""
     flags = {
         "milliseconds": 15 if quick else 40,
         "periods": 2 if quick else 3,
-        "memory": "created" if network == "tcp" else "allocated",
         **flags,
     }
     if calls:
         flags["calls"] = ",".join(calls)
     if without:
         flags["except"] = ",".join(without)
-    rows = launch.rows(
-        "bench_rma",
-        flags,
+    rows = rows_of(launch, "bench_rma", network, flags, options, wrap)
+    return {row["call"]: row for row in rows}
+
+
+def rows_of(launch, program, network, flags, options, wrap=()):
+    """Of one run of a program, with windows of the kind that the network is measured with."""
+    return launch.rows(
+        program,
+        {"memory": "created" if network == "tcp" else "allocated", **flags},
         network=network if network == "tcp" else "shared",
         cached=options is not None,
         options=options,
+        wrap=wrap,
     )
-    return {row["call"]: row for row in rows}
 
 
 def medians(runs, call):

@@ -91,10 +91,11 @@ def choose_engines(seconds, engines):
     return chosen
 
 
-def one_run(launch, app, way, size, repetitions, options):
+def one_run(launch, app, way, size, repetitions, options, network="tcp"):
     output = launch.run(
         app,
         ["--way", way, "--size", size, "--rounds", repetitions],
+        network=network,
         cached=options is not None,
         options=options,
     )

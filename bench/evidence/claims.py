@@ -3,21 +3,11 @@
 Numbers of the papers are those that its text states; where it states none, the sentence says what is compared instead.
 """
 
-from dataclasses import dataclass
-from typing import Callable
-
 from . import applications_claims as applications
 from . import engine_claims as engine
+from . import one_sided_claims, upc_claims
 from . import remote_data_claims as remote
-
-
-@dataclass(frozen=True)
-class Claim:
-    figure: str  # whose table answers it
-    section: str  # of the paper
-    text: str  # the claim, in our words, with the paper's number
-    answer: Callable  # {number of the figure: rows} -> Answer
-
+from .claim import Claim
 
 CLAIMS = (
     Claim(
@@ -264,4 +254,6 @@ CLAIMS = (
         "No claim of the paper; our goal: random updates are never slower",
         remote.gups,
     ),
+    *one_sided_claims.CLAIMS,
+    *upc_claims.CLAIMS,
 )

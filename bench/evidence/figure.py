@@ -21,7 +21,9 @@ class Figure:
 
     @property
     def name(self):
-        return f"Fig. {self.number}" if self.number.isdigit() else self.number.capitalize()
+        if self.number.isdigit():
+            return f"Fig. {self.number}"
+        return self.number.capitalize() if self.number.isalpha() else self.number  # fft3d
 
 
 @dataclass(frozen=True)

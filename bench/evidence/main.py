@@ -21,7 +21,7 @@ PAGE, FOLDER = ROOT / "docs" / "evidence.md", ROOT / "docs" / "evidence"
 @click.option(
     "--quick",
     is_flag=True,
-    help="Fewer repetitions and smaller inputs: about 8 minutes instead of 45.",
+    help="Fewer repetitions and smaller inputs: about 14 minutes instead of 60.",
 )
 @click.option(
     "--only", metavar="9,12", help="Only these figures, and those that are measured with them."

@@ -6,7 +6,7 @@ import textwrap
 import jinja2
 from driver import policies
 
-from . import answer, peers, record, remote_data_claims, studies, table
+from . import answer, one_sided_models, peers, record, remote_data_claims, studies, table
 from .claims import CLAIMS
 
 TEMPLATE = pathlib.Path(__file__).with_name("page.md.jinja")
@@ -91,6 +91,7 @@ def text(folder):
         peers=peers_table(data),
         columns=peers.COLUMNS.values(),
         remote=remote_data_claims.table(data),
+        models=one_sided_models.table(data),
         model=policies.MODEL,
         WORSE=answer.WORSE,
         GOOD=answer.GOOD,

@@ -1,4 +1,4 @@
-"""All studies, in the order in which they are measured: the shortest first, so that a mistake shows soon."""
+"""All studies, in the order in which they are measured: of each paper the shortest first, so that a mistake shows soon."""
 
 from . import (
     access,
@@ -6,11 +6,15 @@ from . import (
     barnes_hut,
     lcc,
     locality,
+    one_sided_applications,
+    one_sided_sizes,
+    one_sided_synchronisation,
     overlap,
     peers,
     remote_data,
     scaling,
     sharing,
+    upc,
     victims,
 )
 
@@ -27,6 +31,11 @@ STUDIES = (
     scaling.STUDY,
     remote_data.SYNTHETICS,
     remote_data.PROGRAMS,
+    one_sided_sizes.STUDY,
+    one_sided_synchronisation.STUDY,
+    *one_sided_applications.STUDIES,
+    upc.TRANSFER_STUDY,
+    upc.KERNEL_STUDY,
 )
 
 

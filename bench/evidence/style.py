@@ -57,11 +57,11 @@ def panels(columns, rows=1, width=5.6, height=4.2, share_y=False):
     return figure, list(axes.flat)
 
 
-def sizes_axis(axes, sizes):
+def sizes_axis(axes, sizes, label="size of the get"):
     axes.set_xscale("log", base=2)
     axes.set_xticks(sizes, [bytes_text(size) for size in sizes], fontsize=10)
     axes.minorticks_off()
-    axes.set_xlabel("size of the get")
+    axes.set_xlabel(label)
 
 
 def bytes_text(size):
@@ -71,11 +71,11 @@ def bytes_text(size):
     return f"{size:g} B"
 
 
-def log_scale(axes):
+def log_scale(axes, subs=(1, 2, 5)):
     """Logarithmic upwards, with plain numbers at 1, 2 and 5: few figures here span many decades."""
     axes.set_yscale("log")
     axis = axes.yaxis
-    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axis.set_major_locator(ticker.LogLocator(subs=subs))
     axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter(ticker.NullFormatter())
 

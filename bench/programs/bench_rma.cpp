@@ -1,7 +1,7 @@
 // What each call of one-sided communication takes between two ranks: rank 0 measures, rank 1 is the
-// target. It sits in a barrier meanwhile, where any MPI moves; but for `computing`, where it calls
-// nothing. Calls are timed in blocks that are long beside the clock; --calls names those to
-// measure.
+// target (fence and post to wait: among any number). It sits in a barrier meanwhile, where any MPI
+// moves; but for `computing`, where it calls nothing. Calls are timed in blocks that are long
+// beside the clock; --calls names those to measure.
 #include <dirent.h>
 #include <time.h>
 #include <unistd.h>
@@ -88,18 +88,21 @@ void lock(Place& place, int type, bool gets) {
   MPI_Win_unlock(target, place.window);
 }
 
-// Each rank exposes its memory to the other and accesses the other's.
+// Each rank exposes its memory to its neighbours in a ring, of two ranks the other one, and
+// accesses theirs.
 void post_to_wait(Place& place) {
-  static const MPI_Group other = [] {
-    MPI_Group all, one;
+  static const MPI_Group others = [] {
+    MPI_Group all, some;
     MPI_Comm_group(MPI_COMM_WORLD, &all);
-    const int them = 1 - rank;
-    MPI_Group_incl(all, 1, &them, &one);
+    int ranks;
+    MPI_Group_size(all, &ranks);
+    const int them[2] = {(rank + 1) % ranks, (rank + ranks - 1) % ranks};
+    MPI_Group_incl(all, ranks == 2 ? 1 : 2, them, &some);
     MPI_Group_free(&all);
-    return one;
+    return some;
   }();
-  MPI_Win_post(other, 0, place.window);
-  MPI_Win_start(other, 0, place.window);
+  MPI_Win_post(others, 0, place.window);
+  MPI_Win_start(others, 0, place.window);
   MPI_Win_complete(place.window);
   MPI_Win_wait(place.window);
 }
@@ -150,6 +153,7 @@ const std::vector<Call> calls = {
      [](Place& place) { lock(place, MPI_LOCK_EXCLUSIVE, true); }},
     {"lock_all", Epoch::none, 1,
      [](Place& place) { MPI_Win_lock_all(0, place.window), MPI_Win_unlock_all(place.window); }},
+    {"sync", Epoch::locked, 1, [](Place& place) { MPI_Win_sync(place.window); }},
     {"fence", Epoch::both, 1, [](Place& place) { MPI_Win_fence(0, place.window); }},
     {"post to wait", Epoch::both, 1, post_to_wait},
     {"messages", Epoch::both, 1, ping_pong},

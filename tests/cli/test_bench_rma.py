@@ -10,6 +10,9 @@ from driver import rma, rma_apps  # noqa: E402
 from driver.build import Build  # noqa: E402
 from driver.launch import Launch  # noqa: E402
 
+# Ranks that wait let others run, where there are more of them than cores.
+POLITE = ("env", "MPIR_CVAR_POLLS_BEFORE_YIELD=0", "OMPI_MCA_mpi_yield_when_idle=1")
+
 
 def runs(**calls):
     """Two runs of a side, by the medians of its calls."""
@@ -80,6 +83,37 @@ def test_every_call_is_measured_on_the_engine(mpi, preload, network):
     assert len(rows["computing"]["us"]) > 6, (
         "a get waits for the end of each computation: no engine"
     )
+
+
+@pytest.mark.one_mpi
+@pytest.mark.parametrize("network", rma.NETWORKS)
+def test_every_size_is_measured_on_the_engine(mpi, preload, network):
+    if not mpi.binary("bench_rma_sizes").exists():
+        pytest.skip("bench_rma_sizes is not built")
+    rows = rma.rows_of(
+        Launch(Build(launch.BUILD, mpi.tag), timeout=100),
+        "bench_rma_sizes",
+        network,
+        {"milliseconds": 1, "except": "rate"},
+        rma.ENGINE[network],
+    )
+    sizes = {8, 64, 512, 4096, 32768, 262144}
+    for call in ("get", "put", "sum", "min", "overlap"):
+        assert {row["size"] for row in rows if row["call"] == call} == sizes
+    assert {row["size"] for row in rows if row["call"] == "compare_and_swap"} == {8}
+    assert all(row.get("us") or row.get("share") for row in rows)
+
+
+@pytest.mark.one_mpi
+def test_fence_and_post_to_wait_are_measured_in_a_ring(mpi, preload):
+    if not mpi.binary("bench_rma").exists():
+        pytest.skip("bench_rma is not built")
+    three = Launch(Build(launch.BUILD, mpi.tag), timeout=100, ranks=3)
+    calls = ("fence", "post to wait")
+    rows = rma.run(
+        three, "tcp", True, calls=calls, options=rma.ENGINE["tcp"], wrap=POLITE, milliseconds=1
+    )
+    assert set(rows) == set(calls) and all(rows[call]["us"] for call in calls)
 
 
 @pytest.mark.one_mpi

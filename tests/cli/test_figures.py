@@ -35,6 +35,18 @@ WANTED = (
     "synthetics",
     "prefetch",
     "programs",
+    "latency",
+    "overlapped",
+    "rate",
+    "atomics",
+    "synchronisation",
+    "counted",
+    "hashtable",
+    "dsde",
+    "fft3d",
+    "milc_cg",
+    "transfers",
+    "kernels",
 )
 FIGURES = {figure.number: figure for figure, _ in studies.figures()}
 LARGEST = 150_000  # bytes of a committed file
@@ -187,6 +199,110 @@ def test_claims_of_the_cache_for_remote_data_are_judged_by_its_tables(
     assert judged["copy"].verdict == judged["An"].verdict == verdict  # "An adaptive distance ..."
     assert judged["Both"].text == "tcp: 12x" and judged["The"].verdict == answer.GIVEN
     assert f"| copy | 350 | 480 | 98 | - | 26 | {copy}x | - | - |" in page.text(tmp_path)
+
+
+def sides(engine, **hosts):
+    """A row's share for each side: {side: value}."""
+    return {"engine": engine, **{f"{name}-1": value for name, value in hosts.items()}}
+
+
+def write_one_sided(folder, get_us):
+    """Tables of foMPI's figures: a get of the engine over tcp, beside hosts of 20 and 30 us; two sizes, for the models."""
+    rows = [
+        {"network": network, "side": side, "call": call, "size": size, "us": us + size / 1000}
+        for network in ("tcp", "node")
+        for call in ("get", "put")
+        for size in (8, 1000)
+        for side, us in sides(get_us, a=20, b=30).items()
+    ]
+    # No bar over tcp: it is not in memory when the flush returns.
+    early = {"network": "tcp", "side": "mpich-5.0.2", "call": "put", "size": 8, "us": 1}
+    table.write(folder / "rma_latency.csv", [*rows, early])
+    table.write(
+        folder / "rma_dsde.csv",
+        [
+            {"network": network, "way": way, "side": side, "us": us}
+            for network in ("tcp", "node")
+            for way, found in {
+                "accumulate": sides(get_us, a=40),
+                "alltoall": sides(60, a=16),
+                "nbx": sides(60, a=50),
+            }.items()
+            for side, us in found.items()
+        ],
+    )
+    table.write(
+        folder / "rma_counted.csv",
+        [
+            {
+                "call": "fence",
+                "ranks": ranks,
+                "batches_of_a_rank": rounds,
+                "us": 5 * rounds,
+                "paper_us": 2.9 * rounds,
+            }
+            for ranks, rounds in ((2, 1), (1024, 10))
+        ],
+    )
+
+
+@pytest.mark.parametrize("get_us, verdict", [(8, answer.GOOD), (17, answer.WORSE)])
+def test_claims_of_fompi_are_judged_beside_the_best_host(tmp_path, get_us, verdict):
+    write_one_sided(tmp_path, get_us)
+    found, _ = page.answered(page.read(tmp_path))
+    judged = {(claim.figure, claim.text.split()[0]): each for claim, each in found}
+    small = judged["latency", "Put"]
+    assert small.verdict == judged["dsde", "Accumulate"].verdict == verdict
+    assert f"put, tcp: {(get_us + 0.008) / 20.008:.2f}x" in small.text
+    assert (
+        f"best other protocol {16 / get_us:.2f}x, non-blocking barrier"
+        in judged["dsde", "Accumulate"].text
+    )
+    fence = judged["counted", "The"]
+    assert fence.verdict == answer.GIVEN
+    assert fence.text.startswith("1,024 ranks, 10 messages a rank: 50 us by counts times cost")
+
+
+def test_performance_models_are_fitted_to_the_tables(tmp_path):
+    write_one_sided(tmp_path, 8)
+    assert "| get, flush | 1.9 us + 0.17 ns s | 8 us + 1 ns s | 8 us + 1 ns s |" in page.text(
+        tmp_path
+    )
+    assert "log2 p" not in page.text(tmp_path).split("| call | foMPI")[1]  # no fence, no row of it
+
+
+def write_upc(folder, ratio, seconds):
+    """Tables of the thesis's figures: UPC over OpenSHMEM, and cpi in UPC, which takes C 0.1 s."""
+    table.write(
+        folder / "upc_transfers.csv",
+        [
+            {"call": call, "cache": cache, "bytes": size, "ratio": ratio}
+            for call in ("upc_memget", "upc_memput, upc_fence")
+            for cache in ("off", "on")
+            for size in (1, 4096)
+        ],
+    )
+    table.write(
+        folder / "upc_kernels.csv",
+        [
+            {"program": "cpi", "case": case, "threads": 2, "seconds": each, "wrong_percent": None}
+            for case, each in {"UPC": seconds, "C, one thread's share": 0.1}.items()
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    "ratio, seconds, verdict", [(1.02, 0.102, answer.GOOD), (1.04, 0.15, answer.WORSE)]
+)
+def test_claims_of_the_upc_thesis_are_judged_beside_openshmem_and_c(
+    tmp_path, ratio, seconds, verdict
+):
+    write_upc(tmp_path, ratio, seconds)
+    found, unanswered = page.answered(page.read(tmp_path))
+    judged = [each for claim, each in found if claim.section.startswith("UPC")]
+    assert [each.verdict for each in judged] == [verdict] * 3
+    assert f"1 B +{100 * (ratio - 1):.1f}%" in judged[0].text
+    assert {claim.text.split()[0] for claim in unanswered} >= {"RandomAccess", "STREAM's"}
 
 
 def test_a_page_of_one_figure_leaves_the_others_out(tmp_path):

@@ -52,13 +52,16 @@ int main(int argc, char **argv) {
   }
   double seconds = seconds_now() - begin;
 
+  begin = seconds_now();
   double serial = serial_area(intervals);
+  double serial_seconds = seconds_now() - begin;
   bool correct = correct_everywhere(is_pi(pi, intervals) && fabs(pi - serial) <= 1e-11);
   json_begin("cpi");
   json_long("intervals", intervals);
   json_double("pi", pi);
   json_double("error", pi - M_PI);
   json_double("seconds", seconds);
+  json_double("serial_seconds", serial_seconds);
   json_end(correct);
   return !correct;
 }

@@ -13,10 +13,16 @@ static const double alpha = 1.5;
 
 shared double bandwidth[THREADS];  // MB/s of each thread
 
-// Element i of the result is computed where it lies; the operands are `shift` elements further on.
-static void triad_shared(shared double *a, shared double *b, shared double *c, long size, long shift) {
+// Element i of the result is computed where it lies, and its operands lie there, too.
+static void triad_shared(shared double *a, shared double *b, shared double *c, long size) {
   long i;
-  upc_forall(i = 0; i < size; i++; &a[i]) a[i] = b[(i + shift) % size] + alpha * c[(i + shift) % size];
+  upc_forall(i = 0; i < size; i++; &a[i]) a[i] = b[i] + alpha * c[i];
+}
+
+// The operands are one element further on, so on the next thread.
+static void triad_remote(shared double *a, shared double *b, shared double *c, long size) {
+  long i;
+  upc_forall(i = 0; i < size; i++; &a[i]) a[i] = b[(i + 1) % size] + alpha * c[(i + 1) % size];
 }
 
 // The elements of one thread lie one behind the other in its memory.
@@ -70,10 +76,12 @@ int main(int argc, char **argv) {
     for (long k = 0; k < iterations; k++) {
       upc_barrier;
       double begin = seconds_now();
-      if (way == 1)
+      if (way == 0)
+        triad_shared(a, b, c, elements);
+      else if (way == 1)
         triad_private(a, b, c, elements);
       else
-        triad_shared(a, b, c, elements, shift);
+        triad_remote(a, b, c, elements);
       double took = seconds_now() - begin;
       all_seconds += took;
       double rate = 3e-6 * sizeof(double) * (double)(elements / THREADS) / took;
