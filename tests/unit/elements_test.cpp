@@ -92,16 +92,24 @@ void complex_numbers(Element element) {
 template <class T>
 void many(Element element) {
   std::vector<T> data, memory;
-  for (int i = 0; i < 77; ++i) {
+  for (int i = 0; i < 1111; ++i) {
     data.push_back(static_cast<T>(i * 37 % 101));
     memory.push_back(static_cast<T>(i * 53 % 101));
   }
-  for (const Operation operation : {Operation::minimum, Operation::maximum, Operation::sum}) {
-    std::vector<T> now = memory;
-    apply(operation, element, reinterpret_cast<std::byte*>(now.data()),
-          reinterpret_cast<const std::byte*>(data.data()), now.size());
-    for (size_t i = 0; i < now.size(); ++i)
-      EXPECT_EQ(now[i], result(operation, element, memory[i], data[i])) << i;
+  // few, and many: which go by longer vectors; not where vectors would like them to be
+  for (const size_t count : {77, 1110}) {
+    for (const Operation operation :
+         {Operation::minimum, Operation::maximum, Operation::sum, Operation::product,
+          Operation::bit_and, Operation::bit_or, Operation::bit_xor}) {
+      if (!has_meaning(operation, element)) continue;
+      std::vector<T> now = memory;
+      apply(operation, element, reinterpret_cast<std::byte*>(&now[1]),
+            reinterpret_cast<const std::byte*>(&data[1]), count);
+      for (size_t i = 0; i < now.size(); ++i)
+        ASSERT_EQ(now[i],
+                  i == 0 || i > count ? memory[i] : result(operation, element, memory[i], data[i]))
+            << i;
+    }
   }
 }
 
