@@ -8,10 +8,10 @@ MANY = 5000 * "9"  # digits that Python will not convert
 @pytest.mark.parametrize(
     "words, told",
     [
-        (["nosuch"], "no such command 'nosuch' nearcache --help)"),
+        (["nosuch"], "no such command 'nosuch' (see "),
         (["--nosuch"], "no such option '--nosuch'"),
-        (["report"], "missing argument 'FILE' nearcache report --help)"),
-        (["report", "x", "--html"], "requires an argument nearcache report --help)"),
+        (["report"], "missing argument 'FILE' (see "),
+        (["report", "x", "--html"], "requires an argument (see "),
         (["report", "x", "--width", "59"], "59 is not in the range"),
         (["report", "x", "y"], "unexpected extra argument"),
         (["compare", "x"], "missing argument 'B'"),
