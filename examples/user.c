@@ -1,5 +1,5 @@
-/* Steps of writing and of reading: mode `user`, which the program ends a reading phase of. It runs
- * without Nearcache, too.
+/* Phases of writing and reading alternate: mode `user`, in which the program says when a reading
+ * phase begins. It also runs without Nearcache.
  *   mpicc -O2 -I../include user.c -o user
  *   nearcache run --mode user --report - -- mpiexec -n 2 ./user */
 #include <mpi.h>

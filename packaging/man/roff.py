@@ -1,6 +1,9 @@
 """A man page as roff(7): sections of paragraphs, items with a description, and preformatted lines."""
 
 import re
+import textwrap
+
+WIDTH = 80
 
 
 def escaped(text):
@@ -15,6 +18,14 @@ def literal(text):
         f"\\fB{escaped(part)}\\fR" if index % 2 else escaped(part)
         for index, part in enumerate(text.split("`"))
     )
+
+
+def wrapped(line):
+    """A line of words as several; a command stays as it is."""
+    if line.startswith(".") or len(line) <= WIDTH:
+        return line
+    lines = textwrap.wrap(line, WIDTH, break_long_words=False, break_on_hyphens=False)
+    return "".join(f"\\&{each}\n" if each.startswith(".") else f"{each}\n" for each in lines)
 
 
 class Page:
@@ -64,4 +75,10 @@ class Page:
         ]
 
     def text(self):
-        return "\n".join(self.lines) + "\n"
+        """No paragraph begins where a section has begun one; lines of words end where mandoc wants them to."""
+        text = "\n".join(self.lines) + "\n"
+        text = re.sub(r"(?m)^(\.SH .*\n)\.PP\n", r"\1", text)
+        parts = re.split(r"(?ms)^(\.nf\n.*?^\.fi\n)", text)  # what its author has laid out stays
+        for index in range(0, len(parts), 2):
+            parts[index] = "".join(map(wrapped, parts[index].splitlines(keepends=True)))
+        return "".join(parts)

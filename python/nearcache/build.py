@@ -17,7 +17,7 @@ from pathlib import Path
 import click
 
 from . import home
-from .errors import NearcacheError
+from .errors import Command, NearcacheError
 
 SHOWN = 30  # lines of a log that failed
 
@@ -98,7 +98,7 @@ def make(mpicc: Sequence[str], oshcc: Sequence[str], prefix: Path, jobs: int) ->
     return [item.tag for item in home.Home(prefix).objects()]
 
 
-@click.command(short_help="Build the objects for your MPIs and OpenSHMEMs")
+@click.command(cls=Command, short_help="Build the objects for your MPIs and OpenSHMEMs")
 @click.option(
     "--mpicc",
     multiple=True,

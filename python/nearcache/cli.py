@@ -9,15 +9,16 @@ import click
 from click.core import ParameterSource
 
 from . import __version__, advise, build, compare, simulate, tables
-from .errors import EXIT_UNHEALTHY, NearcacheError
+from .errors import EXIT_UNHEALTHY, Command, Commands, NearcacheError
 
 EPILOG = (
     "Exit codes: that of the program for run; 0 success, 2 wrong usage or unreadable file, 3 doctor found something "
-    "wrong, 125 run refused the program and started nothing."
+    "wrong, 125 run or advise refused the program and started nothing."
 )
 
 
 @click.group(
+    cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=EPILOG,
     short_help="cache for one-sided communication",
@@ -27,7 +28,7 @@ def main() -> None:
     """Nearcache: a cache for the one-sided communication of MPI and OpenSHMEM programs."""
 
 
-class RunCommand(click.Command):
+class RunCommand(Command):
     """`run`, whose options come from the library's table; they are read when they are needed first."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -90,7 +91,7 @@ def run(words: tuple[str, ...], tag: str | None, dry_run: bool, **given: str) ->
     runner.start(started)
 
 
-@main.command(short_help="Show a JSON report as text or as a page")
+@main.command(cls=Command, short_help="Show a JSON report as text or as a page")
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
 @click.option(
     "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
@@ -114,7 +115,7 @@ def report(file: str, width: int | None, html: str | None) -> None:
     pages.write(document, file, html)
 
 
-@main.command(short_help="List every option with its default")
+@main.command(cls=Command, short_help="List every option with its default")
 @click.option("--markdown", is_flag=True, help="Print docs/options.md")
 @click.option(
     "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
@@ -126,7 +127,7 @@ def options(markdown: bool, width: int | None) -> None:
     listing.show_options(tables.load(), markdown, width)
 
 
-@main.command(short_help="List every counter of the reports")
+@main.command(cls=Command, short_help="List every counter of the reports")
 @click.option("--markdown", is_flag=True, help="Print as Markdown")
 @click.option(
     "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
@@ -138,7 +139,14 @@ def counters(markdown: bool, width: int | None) -> None:
     listing.show_counters(tables.load(), markdown, width)
 
 
+def positive(_context: click.Context, _option: click.Parameter, value: float) -> float:
+    if not 0 < value <= 86400:
+        raise click.BadParameter(f"{value:g} is not allowed; allowed: seconds, at most a day")
+    return value
+
+
 @main.command(
+    cls=Command,
     epilog="Exits with 3 if something is wrong.",
     short_help="Look for MPIs and objects, and test whether each works",
 )
@@ -151,7 +159,12 @@ def counters(markdown: bool, width: int | None) -> None:
     help="Check this MPI or OpenSHMEM only; may be repeated",
 )
 @click.option(
-    "--timeout", type=float, default=30, show_default=True, help="Seconds that a self-test may take"
+    "--timeout",
+    type=float,
+    default=30,
+    show_default=True,
+    callback=positive,
+    help="Seconds that a self-test may take",
 )
 def doctor(no_run: bool, tags: tuple[str, ...], timeout: float) -> None:
     """Look for MPIs, OpenSHMEMs and preload objects, run a 2-rank self-test of each, say what is wrong and how to cure it."""

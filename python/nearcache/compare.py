@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from . import report_file
-from .errors import NearcacheError
+from .errors import Command, NearcacheError
 from .report_counts import (
     TRAFFIC,
     Report,
@@ -206,7 +206,7 @@ def load(file: str) -> tuple[bool, dict[str, Any]]:
     return False, report_file.load(file)
 
 
-@click.command(short_help="Show two reports, or two bench results, side by side")
+@click.command(cls=Command, short_help="Show two reports, or two bench results, side by side")
 @click.argument("first", metavar="A", type=click.Path(dir_okay=False))
 @click.argument("second", metavar="B", type=click.Path(dir_okay=False))
 @click.option(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 import click
@@ -25,6 +27,45 @@ class NearcacheError(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         click.echo(f"nearcache: {self.format_message()}", err=True)
+
+
+@contextmanager
+def usage_in_one_line(error_class: type[NearcacheError], path: str) -> Iterator[None]:
+    """What click says of wrong usage in four lines, as one error of ours."""
+    try:
+        yield
+    except click.UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # the help, where nothing is asked for
+            raise
+        words = error.format_message().rstrip(".")
+        words = words[:1].lower() + words[1:] if words[1:2].islower() else words
+        asked = error.ctx.command_path if error.ctx else path
+        raise error_class(f"{words} (see {asked} --help)") from None
+
+
+class Command(click.Command):
+    """A command whose errors are one line each, wrong usage included."""
+
+    error_class = NearcacheError
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **more: Any,
+    ) -> click.Context:
+        path = f"{parent.command_path if parent else ''} {info_name}".strip()
+        with usage_in_one_line(self.error_class, path):
+            return super().make_context(info_name, args, parent, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with usage_in_one_line(self.error_class, ctx.command_path):
+            return super().invoke(ctx)
+
+
+class Commands(Command, click.Group):
+    """A command that has others. Their errors pass through it."""
 
 
 class Refused(NearcacheError):

@@ -56,10 +56,19 @@ class Home:
             self.path / "share" / "nearcache" / "upc.json"
         )  # what upcc has to know of each OpenSHMEM
 
+    def folder(self, name: str) -> Path:
+        """Where an installation has its `lib`, `libexec` or `include`, by what CMake wrote down of GNUInstallDirs' names."""
+        written = self.path / "share" / "nearcache" / "folders.json"
+        names = json.loads(written.read_text()) if written.exists() else {}
+        return self.path / names.get(name, name)
+
     def objects(self) -> list[PreloadObject]:
         """The preload objects, by tag."""
         found = []
         installed = [folder for pattern in INSTALLED for folder in sorted(self.path.glob(pattern))]
+        own = self.folder("lib") / "nearcache"
+        if own.is_dir() and own not in installed:
+            installed.insert(0, own)
         for folder, programs in (
             *((folder, folder) for folder in installed),
             (self.path / "lib", self.path / "bin"),
@@ -75,7 +84,7 @@ class Home:
 
     def headers(self) -> Path:
         """The folder for -I: of the installation, or of the source tree that the command or the build belongs to."""
-        places = [self.path / "include", PACKAGE.parents[1] / "include"]
+        places = [self.folder("include"), PACKAGE.parents[1] / "include"]
         if self.upc.exists():
             places.insert(1, Path(json.loads(self.upc.read_text()).get("headers", "/nowhere")))
         return next((place for place in places if (place / "nearcache").is_dir()), places[0])

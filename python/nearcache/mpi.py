@@ -184,8 +184,12 @@ def _by_launcher(launcher: str, reason: str) -> Mpi:
     ):
         return Mpi("oshmem", found.version, launcher)
     if found is None:
-        seen = f"the launcher {launcher} does not tell" if launcher else "there is no launcher"
-        raise Refused(f"{reason}, and {seen} which MPI it starts. Name it: nearcache run --mpi TAG")
+        seen = (
+            f"the launcher {launcher} does not tell which MPI it starts"
+            if launcher
+            else "no launcher tells its MPI"
+        )
+        raise Refused(f"{reason}, and {seen}. Name it: nearcache run --mpi TAG")
     return found
 
 

@@ -20,10 +20,11 @@ from typing import Any
 import click
 
 from . import home
-from .errors import NearcacheError
+from .errors import Command, NearcacheError
 
 PROGRAM = "nearcache-simulate"
 SUFFIX = ".nctrace"
+said: set[str] = set()  # notes on traces, which several questions about them would repeat
 
 
 def executable() -> Path:
@@ -31,6 +32,7 @@ def executable() -> Path:
     folder = home.find().path
     for path in (
         folder / "bin" / PROGRAM,
+        home.Home(folder).folder("libexec") / "nearcache" / PROGRAM,
         folder / "libexec" / "nearcache" / PROGRAM,
         home.WHEEL / "libexec" / "nearcache" / PROGRAM,
     ):
@@ -70,7 +72,7 @@ def command(names: Iterable[object], *flags: object) -> list[str]:
 
 
 def ask(names: Iterable[object], *flags: object) -> Any:
-    """The JSON answer to --summary, --curve, --safety or a simulation. Its notes on damaged traces go to standard error."""
+    """The JSON answer to --summary, --curve, --safety or a simulation. Its notes on damaged traces go to standard error, once."""
     asks = {"--summary", "--curve", "--safety"} & set(flags)
     more = () if asks else ("--json", "-")
     done = subprocess.run(command(names, *flags, *more), capture_output=True, text=True)
@@ -79,7 +81,8 @@ def ask(names: Iterable[object], *flags: object) -> Any:
             done.stderr.strip().removeprefix(PROGRAM + ": ")
             or f"{PROGRAM} ended with {done.returncode}"
         )
-    if done.stderr:
+    if done.stderr and done.stderr not in said:
+        said.add(done.stderr)
         click.echo(done.stderr, err=True, nl=False)
     return json.loads(done.stdout)
 
@@ -93,13 +96,13 @@ def _flags(given: Mapping[str, Any]) -> list[str]:
             flags.append(flag)
         elif isinstance(value, tuple):
             for each in value:
-                flags += [flag, each]
+                flags += [flag, str(each)]
         elif value not in (None, False):
             flags += [flag, str(value)]
     return flags
 
 
-@click.command(short_help="Replay traces through the cache, by policy and storage")
+@click.command(cls=Command, short_help="Replay traces through the cache, by policy and storage")
 @click.argument("names", nargs=-1, required=True, metavar="TRACE...")
 @click.option("--policy", metavar="NAMES", help="Policies, separated by commas  [default: rate]")
 @click.option(
@@ -117,7 +120,13 @@ def _flags(given: Mapping[str, Any]) -> list[str]:
     type=click.Choice(["as-traced", "transparent", "coherent", "always", "user"]),
     help="The rule by which cached data is valid  [default: as-traced]",
 )
-@click.option("--window", multiple=True, metavar="ID", help="Only this window; may be repeated")
+@click.option(
+    "--window",
+    multiple=True,
+    type=click.IntRange(min=0),
+    metavar="ID",
+    help="Only this window; may be repeated",
+)
 @click.option(
     "--adaptive", is_flag=True, help="Let index and storage adapt, starting from what is given"
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
 BYTES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+DIGITS = 30  # of a whole number; more are in no option's range
 TIMES = {"": 1, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 MOST_LATENCY_NS, MOST_NS_PER_BYTE = 1e9, 1e6
 
@@ -16,7 +17,7 @@ def _with_unit(text: str, units: Mapping[str, float], ending: str = "") -> float
     found = re.fullmatch(rf"({NUMBER})([a-z]*?){ending}", text.lower())
     if not found or found[2] not in units:
         return None
-    whole = found[1].isdigit() and float(units[found[2]]).is_integer()
+    whole = len(found[1]) < DIGITS and found[1].isdigit() and float(units[found[2]]).is_integer()
     return int(found[1]) * int(units[found[2]]) if whole else float(found[1]) * units[found[2]]
 
 
@@ -38,7 +39,8 @@ def read_time(text: str) -> float | None:
 
 
 def read_count(text: str) -> int | None:
-    return int(text) if re.fullmatch(r"[0-9]+", text) else None
+    """None for what Python would rather not convert, too: it is out of every range."""
+    return int(text) if re.fullmatch(rf"[0-9]{{1,{DIGITS}}}", text) else None
 
 
 def read_ratio(text: str) -> float | None:

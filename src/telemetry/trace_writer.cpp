@@ -301,14 +301,14 @@ void TraceWriter::write(uint64_t window, TraceWrite kind, uint32_t target, int64
 void TraceWriter::window_created(const TracedWindow& window) {
   room();
   time();
-  const size_t name_bytes = std::min<size_t>(window.name.size(), 64);
+  const size_t characters = std::min<size_t>(window.name.size(), 64);
   head(TraceKind::window, static_cast<unsigned>(TraceWindow::created));
   for (const uint64_t value :
        {window.id, uint64_t{window.rank}, uint64_t{window.ranks}, window.own_bytes, window.unit,
-        uint64_t{window.mode}, uint64_t{name_bytes}})
+        uint64_t{window.mode}, uint64_t{characters}})
     field(value);
-  std::memcpy(at_, window.name.data(), name_bytes);
-  at_ += name_bytes;
+  std::memcpy(at_, window.name.data(), characters);
+  at_ += characters;
   end_record();
 }
 

@@ -225,6 +225,10 @@ def test_kept_traces_give_the_same_advice_again(mpi, preload, nearcache, advise,
     assert not advice["complete"] and advice["windows"][0]["mode"] != "always", (
         "other ranks may have written"
     )
+    cut = tmp_path / "cut.nctrace"
+    cut.write_bytes((tmp_path / "kept.0.nctrace").read_bytes()[:-4])
+    noted = nearcache("advise", "--from", cut, "--json", "-").stderr
+    assert noted.count("cut off before its end") == 1, "several questions have the same note"
 
 
 def test_a_command_or_traces_but_not_both(nearcache):

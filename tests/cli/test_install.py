@@ -1,5 +1,6 @@
 """`cmake --install` and the use of what it installed."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -263,6 +264,28 @@ def test_libraries_may_be_in_another_folder_than_lib(mpi, prefix, tmp_path):
             done.stdout
             == f"env LD_PRELOAD={moved}/{folder}/nearcache/{mpi.tag}/libnearcache_mpi.so ls\n"
         ), done.stderr
+
+
+@pytest.mark.one_mpi
+def test_folders_of_any_name_are_found(mpi, prefix, tmp_path):
+    """What CMAKE_INSTALL_LIBDIR, LIBEXECDIR and INCLUDEDIR name: the installation has written it down."""
+    written = prefix / "share" / "nearcache" / "folders.json"
+    usual = {"lib": "lib", "libexec": "libexec", "include": "include"}
+    assert json.loads(written.read_text()) == usual
+    moved = tmp_path / "moved"
+    shutil.copytree(prefix, moved, symlinks=True)
+    for name in usual:
+        (moved / "else").mkdir(exist_ok=True)
+        (moved / name).rename(moved / "else" / f"{name}-of-ours")
+    (moved / "share" / "nearcache" / "folders.json").write_text(
+        json.dumps({name: f"else/{name}-of-ours" for name in usual})
+    )
+    done = installed(moved, "run", "--mpi", mpi.tag, "--dry-run", "--", "ls")
+    library = f"{moved}/else/lib-of-ours/nearcache/{mpi.tag}/libnearcache_mpi.so"
+    assert done.stdout == f"env LD_PRELOAD={library} ls\n", done.stderr
+    (tmp_path / "trace").write_text("none")
+    done = installed(moved, "simulate", tmp_path / "trace")
+    assert done.returncode == 2 and "not a Nearcache trace" in done.stderr
 
 
 def test_pkg_config_file_names_the_library(mpi, prefix, tmp_path):

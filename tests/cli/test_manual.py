@@ -74,6 +74,15 @@ def test_pages_name_every_option_and_counter(pages, tables_text, monkeypatch):
                 assert option in flat(pages[f"{name}.1"]), (name, option)
 
 
+def test_pages_have_short_lines_and_no_empty_paragraphs(pages):
+    for name, path in pages.items():
+        text = path.read_text()
+        assert not re.search(r"^\.SH .*\n\.PP", text, re.M), name
+        words = re.sub(r"(?ms)^\.nf$.*?^\.fi$", "", text)
+        long = [line for line in words.splitlines() if len(line) > 80 and " " in line]
+        assert not [line for line in long if not line.startswith((".", "\\fB"))], (name, long)
+
+
 def test_pages_are_roff_without_a_warning(pages):
     if not shutil.which("groff"):
         pytest.skip("there is no groff")

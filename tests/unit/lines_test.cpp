@@ -118,13 +118,11 @@ TEST(Streams, PlacesOfAStrideAreFetchedAhead) {
   for (const int64_t stride : {1000, -4096}) {
     Streams streams;
     int64_t at = 1 << 20;
-    uint32_t fetched = 0;
     std::vector<uint32_t> places;
     for (int i = 0; i < 10; ++i) {
       const Ahead ahead = streams.missed(3, at);
       EXPECT_EQ(streams.missed(4, i * i * 5000).places, 0u) << "beside it";
       places.push_back(ahead.places);
-      fetched += 1 + ahead.places;
       at += stride * (1 + static_cast<int64_t>(ahead.places));
       EXPECT_TRUE(ahead.places == 0 || ahead.stride == stride);
     }

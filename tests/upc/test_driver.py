@@ -479,10 +479,15 @@ def test_feature_macro_of_the_source_counts(upcc, write):
         (["--shmem=sandia-9", "a.upc"], "sandia-9"),
         (["-o", "a.upc", "a.upc"], "overwrite"),
         (["--cc=no-such-compiler", "-c", "a.upc"], "no-such-compiler"),
+        (["-T=" + 5000 * "9", "a.upc"], "-T wants a number of threads"),
+        (["-shared-heap=" + 5000 * "9", "a.upc"], "-shared-heap wants a size such as 512M"),
+        (["--cc='gcc", "-c", "a.upc"], "--cc: no closing quotation"),
+        (["-link-with='gcc", "a.upc"], "-link-with: no closing quotation"),
+        (["@quoted"], "@quoted: no closing quotation"),
     ],
 )
 def test_wrong_use_is_told(upcc, write, words, told):
-    write(a_upc="int a;\n")
+    write(a_upc="int a;\n", quoted="-DA='1\n")
     code, _, err = upcc(*words)
     assert code == 1 and re.search(r"^upcc: error: ", err) and told in err
 

@@ -141,10 +141,26 @@ def test_sizes_of_the_heap(program, text, size):
     assert int(variables["NEARCACHE_UPC_SHARED_HEAP"]) == size
 
 
-@pytest.mark.parametrize("text", ["much", "0", "-1", "12Q"])
+@pytest.mark.parametrize("text", ["much", "0", "-1", "12Q", "1e400", 5000 * "9"])
 def test_wrong_sizes_are_told(program, text):
     done = upcrun("-n", 1, "--shared-heap=" + text, program)
     assert done.returncode == 2 and text in done.stderr
+
+
+@pytest.mark.parametrize(
+    "given, told",
+    [
+        ([], "missing argument"),
+        (["-n"], "option '-n' requires an argument"),
+        (["-n", "many", "program"], "'many' is not a valid integer"),
+        (["--mode", "always", "program"], "no such option '--mode'"),
+        (["-n", "1", "--launcher-args", "'", "program"], "--launcher-args: no closing quotation"),
+    ],
+)
+def test_wrong_usage_is_one_line(given, told, program):
+    done = upcrun(*(program if word == "program" else word for word in given))
+    assert done.returncode == 2 and told in done.stderr.lower(), done.stderr
+    assert done.stderr.startswith("upcrun: ") and done.stderr.count("\n") == 1
 
 
 def test_static_data_finds_room_without_a_word():

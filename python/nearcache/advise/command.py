@@ -11,7 +11,7 @@ from typing import Any, Union
 import click
 
 from ..ended import signals_as_exceptions
-from ..errors import NearcacheError
+from ..errors import Command, NearcacheError
 from ..files import write_whole
 from ..values import problem
 from . import judgement, measure, openshmem, text
@@ -19,7 +19,7 @@ from . import judgement, measure, openshmem, text
 Advised = Union[judgement.Advice, openshmem.PageAdvice]
 
 
-class AdviseCommand(click.Command):
+class AdviseCommand(Command):
     def make_parser(self, ctx: click.Context) -> Any:
         parser = super().make_parser(ctx)
         parser.allow_interspersed_args = False  # what follows the command belongs to it
@@ -37,7 +37,7 @@ def checked_model(
     return text
 
 
-@click.command(cls=AdviseCommand, short_help="Run a program and tell whether caching would help")
+@click.command(cls=AdviseCommand, short_help="Run a program and say whether caching would help")
 @click.option(
     "--mpi",
     "tag",
@@ -92,6 +92,8 @@ def advise(
         raise click.UsageError(
             "give either a command after --, or --from with traces of an earlier run"
         )
+    if traces and keep:
+        raise click.UsageError("--keep is for the traces of a run; with --from nothing is run")
     if traces:
         show(judged(traces, model, openshmem.is_of_openshmem(traces)), [], json, width)
         return

@@ -43,7 +43,10 @@ class Evidence:
 def folder_for(keep: str | None) -> Iterator[str]:
     """The prefix of the traces: the user's, which stays, or one in a folder that goes. All ranks must reach it, so it is not in /tmp."""
     if keep:
-        yield os.path.abspath(keep)
+        prefix = os.path.abspath(keep)
+        if not os.path.isdir(os.path.dirname(prefix)):
+            raise NearcacheError(f"--keep: there is no folder {os.path.dirname(prefix)}")
+        yield prefix
         return
     try:
         folder = tempfile.mkdtemp(prefix="nearcache-advise-", dir=".")

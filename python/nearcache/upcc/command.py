@@ -5,7 +5,7 @@ import re
 import shlex
 from dataclasses import dataclass, field
 
-from ..values import read_bytes
+from ..values import read_bytes, read_count
 from .diagnostics import UpcError
 from .preprocess import MAX_THREADS
 
@@ -156,28 +156,37 @@ def usage(message):
     return UpcError(None, message)
 
 
+def split(text, name):
+    """The words of a command line that the user gave."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise usage(f"{name}: {str(error).lower()}") from None
+
+
 def expanded(words):
     """The words, with what stands in response files in place of @file."""
     found = []
     for word in words:
         if word.startswith("@") and os.path.isfile(word[1:]):
             with open(word[1:], encoding="utf-8", errors="surrogateescape") as file:
-                found += expanded(shlex.split(file.read()))
+                found += expanded(split(file.read(), word))
         else:
             found.append(word)
     return found
 
 
 def thread_count(text):
-    if not re.fullmatch(r"[0-9]+", text) or int(text) < 1:
+    threads = read_count(text)
+    if not threads:
         raise usage(f"-T wants a number of threads, 1 or more, and not '{text}'")
-    return int(text)
+    return threads
 
 
 def heap_size(text):
     """Bytes; a number alone is of megabytes, as Berkeley's upcc takes it."""
     size = read_bytes(text + "M" if text.isdigit() else "".join(text.split()))
-    if not size or int(size) != size:
+    if not size or not float(size).is_integer():
         raise usage(f"-shared-heap wants a size such as 512M, and not '{text}'")
     return int(size)
 

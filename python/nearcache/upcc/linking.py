@@ -2,15 +2,16 @@
 
 import os
 import re
-import shlex
 import subprocess
+
+from . import command
 
 
 def link(runner, tools, objects):
     """Links the objects, and words for the linker among them."""
     invocation = runner.invocation
     flags = invocation.compiling + invocation.linking
-    linker = shlex.split(invocation.linker) or tools.cc
+    linker = command.split(invocation.linker, "-link-with") or tools.cc
     output = ["-o", invocation.output or "a.out"]
     if {"-shared", "-r"} & set(flags):  # no program yet
         runner.run([*linker, *flags, *objects, *output])

@@ -2,11 +2,11 @@
 
 import json
 import os
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 from .. import home
+from . import command
 from .diagnostics import UpcError
 
 
@@ -59,7 +59,7 @@ class Toolchain:
 
 def compiler(given=""):
     """The words of the C compiler: --cc, $CC, or cc. `make CC=upcc` sets $CC for upcc too, which is then no C compiler."""
-    words = shlex.split(given or os.environ.get("CC") or "cc")
+    words = command.split(given or os.environ.get("CC") or "cc", "--cc" if given else "CC")
     if words and Path(words[0]).name == "upcc":
         if given:
             raise UpcError(None, f"--cc={given}: upcc needs a C compiler")

@@ -45,6 +45,8 @@ class Stopped(NearcacheError):
 class UpcrunCommand(RunCommand):
     """Has those of the library's options that are about OpenSHMEM, and not those about MPI."""
 
+    error_class = Stopped
+
     def get_params(self, ctx):
         chosen = super().get_params(ctx)
         of_mpi = {
@@ -75,7 +77,7 @@ class Size(click.ParamType):
 
     def convert(self, value, param, ctx):
         size = read_bytes("".join(str(value).split()))
-        if not size or int(size) != size:
+        if size is None or size < 1 or not float(size).is_integer():
             self.fail(
                 f"{value!r} is no size: a number of bytes, with K, M, G or T (512M)", param, ctx
             )
@@ -293,7 +295,11 @@ def main(
             err=True,
         )
     try:
-        chosen = plan(list(words), threads, cache, heap, per_node, tag, shlex.split(more), values)
+        launcher_words = shlex.split(more)
+    except ValueError as error:
+        raise Stopped(f"--launcher-args: {str(error).lower()}: {more}") from None
+    try:
+        chosen = plan(list(words), threads, cache, heap, per_node, tag, launcher_words, values)
         if dump_options:
             click.echo(chosen.text())
             return

@@ -263,7 +263,13 @@ FORTRAN = {
 
 def aliases(fortran):
     """In the archive there are no trampolines: the symbols are other names of the functions."""
-    text = '\n#ifdef NEARCACHE_STATIC\n#pragma GCC diagnostic ignored "-Wattribute-alias"\nextern "C" {\n'
+    text = (
+        "\n#ifdef NEARCACHE_STATIC\n"
+        "#ifndef __clang__\n"  # which has no such warning
+        '#pragma GCC diagnostic ignored "-Wattribute-alias"\n'
+        "#endif\n"
+        'extern "C" {\n'
+    )
     for entry in fortran:
         for name in entry.names:
             text += f'[[gnu::alias("{entry.target}"), gnu::visibility("default")]] void {name}();\n'

@@ -205,8 +205,8 @@ void Station::know_processes(const std::vector<Card>& sharing) {
   node_->know(std::move(processes));
   if (reaches_processes() && reached < sharing.size()) {
     log(LogLevel::info,
-        "rank %d may not read the memory of all processes of its node: created windows of the "
-        "others go by messages",
+        "rank %d may not read the memory of all processes of its node: windows that "
+        "others have created are reached by messages",
         context.rank);
   }
 }

@@ -1,0 +1,46 @@
+"""Wrong usage: one line that says what is wrong, exit code 2, nothing started."""
+
+import pytest
+
+MANY = 5000 * "9"  # digits that Python will not convert
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (["nosuch"], "no such command 'nosuch' (see "),
+        (["--nosuch"], "no such option '--nosuch'"),
+        (["report"], "missing argument 'FILE' (see "),
+        (["report", "x", "--html"], "requires an argument (see "),
+        (["report", "x", "--width", "59"], "59 is not in the range"),
+        (["report", "x", "y"], "unexpected extra argument"),
+        (["compare", "x"], "missing argument 'B'"),
+        (["simulate", "x", "--window", "-1"], "-1 is not in the range"),
+        (["simulate", "x", "--window", "first"], "'first' is not a valid integer"),
+        (["simulate", "x", "--mode", "sometimes"], "'sometimes' is not one of"),
+        (["advise"], "give either a command after --, or --from"),
+        (["advise", "--from", "x", "--keep", "y"], "with --from nothing is run"),
+        (["advise", "--keep", "nosuch/x", "--", "mpiexec", "./x"], "--keep: there is no folder"),
+        (["build", "--jobs", "0"], "0 is not in the range"),
+        (["build", "all"], "unexpected extra argument"),
+        (["run", "--nosuch", "--", "./x"], "no such option '--nosuch'"),
+        (["run", "--storage", MANY, "--", "./x"], "is not allowed; allowed: bytes"),
+        (["run", "--verbose", MANY, "--", "./x"], "is not allowed; allowed: a whole number"),
+        (["run", "--storage", "1e400", "--", "./x"], "is not allowed; allowed: bytes"),
+        (["doctor", "--timeout", "nan"], "nan is not allowed"),
+        (["doctor", "--timeout", "-1"], "-1 is not allowed"),
+        (["counters", "--width", "wide"], "'wide' is not a valid integer"),
+    ],
+)
+def test_wrong_usage_is_one_line(nearcache, fake_home, tmp_path, words, told):
+    here = tmp_path / "here"
+    here.mkdir()
+    done = nearcache(*words, cwd=here)
+    assert done.returncode == 2 and told in done.stderr, done.stderr
+    assert done.stderr.startswith("nearcache: ") and done.stderr.count("\n") == 1
+    assert not done.stdout and not list(here.iterdir())
+
+
+def test_without_a_command_there_is_the_help(nearcache, fake_home):
+    done = nearcache()
+    assert "Commands:" in done.stdout + done.stderr and done.returncode in (0, 2)
