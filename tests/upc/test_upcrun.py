@@ -154,6 +154,7 @@ def test_wrong_sizes_are_told(program, text):
         (["-n"], "option '-n' requires an argument"),
         (["-n", "many", "program"], "'many' is not a valid integer"),
         (["--mode", "always", "program"], "no such option '--mode'"),
+        (["-n", "1", "--shmem-tag", "none", "program"], "--shmem-tag none: this nearcache is"),
         (["-n", "1", "--launcher-args", "'", "program"], "--launcher-args: no closing quotation"),
     ],
 )

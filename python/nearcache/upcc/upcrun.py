@@ -139,7 +139,7 @@ def launcher(tag):
         tools = toolchain.find(tag=tag)
         return tools.oshrun, tools.tag.partition("-")[0]
     except UpcError as error:
-        raise NearcacheError(error.message) from None
+        raise NearcacheError(error.message.replace("--shmem=", "--shmem-tag ")) from None
 
 
 def openmpi_variables(threads, environment):
