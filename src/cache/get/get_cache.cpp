@@ -31,6 +31,10 @@ uint64_t GetCache::region_bytes(const Geometry& g) {
          Region::large_page + round_up(Storage::backed_bytes(g.most_storage));
 }
 
+std::byte* GetCache::index_in(void* region) {
+  return static_cast<std::byte*>(region) + round_up(sizeof(GetCache)) + round_up(parts_bytes);
+}
+
 uint64_t GetCache::memory_for(uint64_t index_capacity, uint64_t storage_bytes) {
   return sizeof(GetCache) + parts_bytes + Index::bytes_for(index_capacity) +
          Ranges::bytes_for(index_capacity) + Sketch::bytes_for(index_capacity) +
@@ -60,13 +64,14 @@ GetCache* GetCache::create(void* region, const Geometry& geometry,
       std::clamp<uint64_t>(settings.index_capacity, 1, cache->geometry_.most_index);
   const uint64_t storage = std::min(settings.storage_bytes, cache->geometry_.most_storage);
 
-  auto* at = static_cast<std::byte*>(region) + round_up(sizeof(GetCache));
+  cache->parts_.set(reinterpret_cast<PartUsed*>(static_cast<std::byte*>(region) +
+                                                round_up(sizeof(GetCache))));
+  std::byte* at = index_in(region);
   const auto take = [&at](uint64_t bytes) {
     std::byte* part = at;
     at += round_up(bytes);
     return part;
   };
-  cache->parts_.set(reinterpret_cast<PartUsed*>(take(parts_bytes)));
   std::byte* buckets = take(Index::bytes_for(cache->geometry_.most_index));
   std::byte* blocks = take(Ranges::bytes_for(cache->geometry_.most_index));
   std::byte* counters = take(Sketch::bytes_for(cache->geometry_.most_index));

@@ -218,8 +218,10 @@ class alignas(64) GetCache {
   // What is cached or under way under this key must not be found any more.
   void discard(EntryId id) { forget(id); }
   EntryId find(uint64_t hash, const Key& key) const { return index_.find(hash, key); }
-  // What `find` and `insert` look at first is on the way when this returns.
-  void prefetch(uint64_t hash) const { index_.prefetch(hash); }
+  // The index, as those read it who have no lock (Index::look_up): where it is in an engine's
+  // region, and its length.
+  static std::byte* index_in(void* region);
+  uint64_t index_buckets() const { return index_.buckets(); }
 
   // A pending entry must not be found any more (its bytes were written meanwhile).
   void supersede(EntryId id);
