@@ -206,6 +206,7 @@ bool Shard::copy_unlocked(EntryId id, const SharedData& data, uint32_t member) {
 
 Shard::Stored Shard::publish(const SharedData& data, const Terms& terms) {
   Index::prefetch(index_, state_->buckets.load(std::memory_order_relaxed), data.hash);
+  cache_->prefetch(data.bytes);
   if (!take()) return {};
   return store(data, terms);
 }
@@ -213,6 +214,10 @@ Shard::Stored Shard::publish(const SharedData& data, const Terms& terms) {
 // With the lock, which it gives back.
 Shard::Stored Shard::store(const SharedData& data, const Terms& terms) {
   Stored stored;
+  if (cache_->storage_bytes() != advised_bytes_) {
+    cache_->prefer_large_pages();
+    advised_bytes_ = cache_->storage_bytes();
+  }
   cache_->set_costs(terms.latency_ns, terms.ns_per_byte);
   const auto leave = [&](Published how) {
     stored.how = how;

@@ -201,6 +201,7 @@ class alignas(64) Shard {
   Copies* copies_;
   const std::atomic<uint32_t>* members_;
   bool waited_in_vain_ = false;  // for the lock, the last time
+  uint64_t advised_bytes_ = 0;   // of the storage, of which the system knows in this process
   Directory::Bucket* buckets_;
   uint64_t engine_bytes_;
   GetCache* cache_;
