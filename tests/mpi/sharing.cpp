@@ -437,7 +437,8 @@ void meet(MPI_Comm others) {
 
 std::string program;
 
-// Its ranks have one cache, as those of this job have, and neither is served what the other fetched.
+// Its ranks have one cache, as those of this job have, and neither is served what the other
+// fetched.
 void a_spawned_job_has_a_cache_of_its_own() {
   if (!check::listed(check::rest, "spawn")) return check::skip("nothing is spawned");
   Window window("always");

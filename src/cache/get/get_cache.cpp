@@ -65,8 +65,8 @@ GetCache* GetCache::create(void* region, const Geometry& geometry,
       std::clamp<uint64_t>(settings.index_capacity, 1, cache->geometry_.most_index);
   const uint64_t storage = std::min(settings.storage_bytes, cache->geometry_.most_storage);
 
-  cache->parts_.set(reinterpret_cast<PartUsed*>(static_cast<std::byte*>(region) +
-                                                round_up(sizeof(GetCache))));
+  cache->parts_.set(
+      reinterpret_cast<PartUsed*>(static_cast<std::byte*>(region) + round_up(sizeof(GetCache))));
   std::byte* at = index_in(region);
   const auto take = [&at](uint64_t bytes) {
     std::byte* part = at;

@@ -432,8 +432,8 @@ class alignas(64) GetCache {
   bool stale_ = false;            // contents of older generations are still there
   Versions* versions_ = nullptr;  // of this process; not a part of what could be shared
   Relative<Entry> entries_;
-  uint64_t live_ = 0;     // entries with storage
-  uint64_t pending_ = 0;  // entries that a get under way refers to
+  uint64_t live_ = 0;            // entries with storage
+  uint64_t pending_ = 0;         // entries that a get under way refers to
   EntryId unlisted_ = no_entry;  // one of them, bare
   uint64_t hits_ = 0;
   uint64_t evictions_ = 0;

@@ -86,8 +86,7 @@ class Index {
   uint64_t slot_count() const { return bucket_count_ * slots_per_bucket; }
   EntryId at(uint64_t slot) const {
     const Bucket& bucket = buckets_[slot / slots_per_bucket];
-    return bucket.tag(slot % slots_per_bucket) == 0 ? no_entry
-                                                     : bucket.id(slot % slots_per_bucket);
+    return bucket.tag(slot % slots_per_bucket) == 0 ? no_entry : bucket.id(slot % slots_per_bucket);
   }
 
  private:
