@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "arguments.h"
+#include "base/region.h"
 #include "cache/get/cached_window.h"
 #include "cache/shared/shared_cache.h"
 
@@ -49,8 +50,8 @@ struct Board {
 
 template <class Value>
 Value* map_shared(uint64_t bytes) {
-  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* at = mmap(nearcache::Region::reserve_addresses(bytes), bytes, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   if (at == MAP_FAILED) std::perror("bench_shared: mmap"), std::exit(1);
   return static_cast<Value*>(at);
 }

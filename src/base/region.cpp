@@ -34,6 +34,20 @@ void Region::prefer_large_pages(void* from, size_t bytes) {
 #endif
 }
 
+void* Region::reserve_addresses(size_t bytes) {
+  void* const base = mmap(nullptr, bytes + large_page, PROT_NONE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) return nullptr;
+  auto* const first = static_cast<char*>(base);
+  const size_t before = (large_page - reinterpret_cast<uintptr_t>(base) % large_page) % large_page;
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t used = (bytes + page - 1) / page * page;
+  if (before != 0) munmap(first, before);
+  if (before + used < bytes + large_page)
+    munmap(first + before + used, bytes + large_page - before - used);
+  return first + before;
+}
+
 // What is shared has to go from the file behind it: dropped from the own mapping alone it would be
 // read again. Memory of this process alone is refused by that.
 bool Region::discard(void* from, size_t bytes) {

@@ -30,6 +30,10 @@ class Region {
   static void prefer_large_pages(void* from, size_t bytes);
   static constexpr size_t large_page = 2 << 20;
 
+  // Addresses for so many bytes, from a large page's boundary on, with nothing behind them yet: to
+  // be mapped over. Null when the system refuses.
+  static void* reserve_addresses(size_t bytes);
+
   // Gives the memory behind whole pages inside [from, from + bytes) back; it reads as zero
   // afterwards, for all processes that share it. False where the system refuses: it may be as it
   // was.

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/memory.h"
+#include "base/region.h"
 #include "net/authentication.h"
 
 namespace nearcache::net {
@@ -70,9 +71,16 @@ std::shared_ptr<Arena> Arena::open(const Name& name, std::string* wrong) {
 }
 
 std::string Arena::map() {
-  void* const mapped =
-      mmap(nullptr, name_.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_, 0);
-  if (mapped == MAP_FAILED) return failed("mmap of the arena");
+  // as the file's large pages lie
+  void* const at = Region::reserve_addresses(name_.size);
+  if (at == nullptr) return failed("addresses for the arena");
+  void* const mapped = mmap(at, name_.size, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_NORESERVE | MAP_FIXED, descriptor_, 0);
+  if (mapped == MAP_FAILED) {
+    const std::string wrong = failed("mmap of the arena");
+    munmap(at, name_.size);
+    return wrong;
+  }
   base_ = static_cast<std::byte*>(mapped);
   madvise(mapped, name_.size, MADV_DONTDUMP);  // a core of this size would take minutes to write
   return "";

@@ -1,8 +1,16 @@
 // One cache for the ranks of a node (option share): who is served what another one fetched. Run
 // with NEARCACHE_SHARE=node. With NEARCACHE_SHARE_NODES=2 the even ranks are one node, and the odd
-// ones another.
+// ones another. With --threads several threads of each rank use a window at once. With the argument
+// `spawn` a job that the ranks have spawned does the same as they, at the same time.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <random>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "check.h"
@@ -348,9 +356,130 @@ void modes_may_be_changed_on_the_way() {
       });
 }
 
+// They have the memory of the rank that forked them, but are no ranks.
+void processes_that_a_rank_forks_take_no_part() {
+  Window window("always");
+  in_turn(
+      0, [&] { EXPECT_EQ(window.read(7), 7); }, [] {});
+  const auto fork_some = [&] {
+    for (int at = 0; at < 4; at++) {
+      const pid_t child = fork();
+      if (child == 0 && at % 2 == 0) execl("/bin/true", "true", nullptr);
+      if (child == 0) _exit(0);
+      window.read(100 + at);  // while the child is there
+      int status = -1;
+      EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    }
+  };
+  in_turn(0, fork_some, fork_some);
+  in_turn(
+      0, [] {},
+      [&] {
+        const uint64_t before = window.hits_of_others();
+        EXPECT_EQ(window.read(7), 7);
+        if (shares()) EXPECT_EQ(window.hits_of_others(), before + 1);
+      });
+}
+
+// All read the same words; each thread writes some that are its own, and reads them back.
+void threads_read_and_write_at_once() {
+  int level = 0;
+  MPI_Query_thread(&level);
+  if (level < MPI_THREAD_MULTIPLE) return check::skip("one thread");
+  constexpr int threads = 3, rounds = 300, common = 1024, own = 16;
+  for (const char* mode : {"always", "user", "coherent"}) {
+    Window window(mode);
+    std::atomic<int> wrong = 0;
+    const auto work = [&](int thread) {
+      std::mt19937 random(static_cast<unsigned>(check::rank * threads + thread));
+      const int mine = common + (check::rank * threads + thread) * own;
+      std::vector<int64_t> written(own);
+      for (int i = 0; i < own; i++) written[i] = mine + i;
+      for (int round = 0; round < rounds; round++) {
+        const int at = static_cast<int>(random() % (common - 16));
+        const int count = 1 + static_cast<int>(random() % 16);
+        int64_t got[16], back = -1;
+        const size_t which = random() % own;
+        if (random() % 4 == 0) {
+          written[which] = -1000 * round - thread;
+          MPI_Put(&written[which], 1, MPI_INT64_T, target(), mine + static_cast<int>(which), 1,
+                  MPI_INT64_T, window.win);
+          MPI_Win_flush(target(), window.win);
+        }
+        MPI_Get(got, count, MPI_INT64_T, target(), at, count, MPI_INT64_T, window.win);
+        MPI_Get(&back, 1, MPI_INT64_T, target(), mine + static_cast<int>(which), 1, MPI_INT64_T,
+                window.win);
+        MPI_Win_flush(target(), window.win);
+        for (int i = 0; i < count; i++) wrong += got[i] != at + i;
+        wrong += back != written[which];
+        if (round % 64 == 63 && check::cached()) nearcache_invalidate(window.win);
+      }
+    };
+    check::hidden_barrier();
+    std::vector<std::thread> running;
+    for (int thread = 0; reads() && thread < threads; thread++) running.emplace_back(work, thread);
+    for (std::thread& each : running) each.join();
+    EXPECT_EQ(wrong.load(), 0);
+    check::hidden_barrier();
+    uint64_t hits = window.hits_of_others(), of_all = 0;  // ranks may run one after the other
+    MPI_Allreduce(&hits, &of_all, 1, MPI_UINT64_T, MPI_SUM, check::world);
+    if (shares() && std::string(mode) == "always") EXPECT(of_all > 0);
+  }
+}
+
+// As check::hidden_barrier, with those who spawned, or have been.
+void meet(MPI_Comm others) {
+  MPI_Request request;
+  HIDDEN(MPI_Ibarrier)(others, &request);
+  for (int done = 0; HIDDEN(MPI_Test)(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done;)
+    usleep(20);
+}
+
+std::string program;
+
+// Its ranks have one cache, as those of this job have, and neither is served what the other
+// fetched.
+void a_spawned_job_has_a_cache_of_its_own() {
+  if (!check::listed(check::rest, "spawn")) return check::skip("nothing is spawned");
+  Window window("always");
+  in_turn(
+      0, [&] { EXPECT_EQ(window.read(7), 7); }, [] {});
+  std::vector<std::string> words;
+  for (const char* name : {"LD_PRELOAD", "NEARCACHE_SHARE", "MPIR_CVAR_POLLS_BEFORE_YIELD"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr) words.push_back(std::string(name) + "=" + value);
+  }
+  words.push_back(program);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  MPI_Comm job;
+  char env[] = "/usr/bin/env";
+  MPI_Comm_spawn(env, arguments.data(), 4, MPI_INFO_NULL, 0, check::world, &job,
+                 MPI_ERRCODES_IGNORE);
+  meet(job);
+  in_turn(
+      0, [] {},
+      [&] {
+        EXPECT_EQ(window.read(7), 7);
+        if (shares()) EXPECT_EQ(window.hits_of_others(), 1);
+      });
+  MPI_Comm_disconnect(&job);
+}
+
+// The last case: who spawned this job waits for it.
+void being_spawned_ends() {
+  MPI_Comm parents;
+  MPI_Comm_get_parent(&parents);
+  if (parents == MPI_COMM_NULL) return check::skip("nobody spawned this job");
+  meet(parents);
+  MPI_Comm_disconnect(&parents);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  program = argv[0];
 #define CASE(name) \
   { #name, name }
   return check::run(
@@ -364,5 +493,7 @@ int main(int argc, char** argv) {
        CASE(many_puts_in_a_row_are_seen), CASE(derived_types_are_the_same_on_all_ranks),
        CASE(gets_of_parts_of_what_others_fetched_are_served),
        CASE(acquires_end_what_others_fetched_before), CASE(a_rank_that_is_off_takes_no_part),
-       CASE(ranks_may_have_caches_of_their_own), CASE(modes_may_be_changed_on_the_way)});
+       CASE(ranks_may_have_caches_of_their_own), CASE(modes_may_be_changed_on_the_way),
+       CASE(processes_that_a_rank_forks_take_no_part), CASE(threads_read_and_write_at_once),
+       CASE(a_spawned_job_has_a_cache_of_its_own), CASE(being_spawned_ends)});
 }

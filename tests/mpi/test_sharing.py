@@ -23,6 +23,30 @@ def test_ranks_of_a_node_serve_each_other(mpi, preload, nodes):
     assert len(result.lines("ok")) >= 11, result.output
 
 
+def test_threads_of_a_node_serve_each_other(mpi, preload):
+    result = launch.run(
+        mpi, 4, "sharing", "--threads", env={"NEARCACHE_SHARE": "node", **POLITE}
+    ).check()
+    if "thread level" in result.output:
+        pytest.skip("this MPI has no such threads")
+    assert "threads_read_and_write_at_once" in "".join(result.lines("ok")), result.output
+
+
+def test_a_spawned_job_has_a_cache_of_its_own(mpi, preload):
+    def spawn(preload):
+        case = "a_spawned_job_has_a_cache_of_its_own"
+        env = {"NEARCACHE_SHARE": "node", **POLITE}
+        words = ["sharing", "--only", case, "spawn"]
+        return launch.run(mpi, 4, *words, env=env, timeout=60, preload=preload)
+
+    result = spawn(True)
+    if result.code != 0 and spawn(False).code != 0:
+        pytest.skip("this MPI cannot spawn here")
+    result.check()
+    # the job that was spawned ran all cases
+    assert len(result.lines("ok")) >= 12, result.output
+
+
 @pytest.mark.few_mpis
 def test_the_same_program_is_right_with_caches_apart(mpi, preload):
     launch.run(mpi, 5, "sharing", env=POLITE).check()

@@ -136,6 +136,32 @@ TEST(GetCache, WithoutStorageRepeatsFindTheGetUnderWayAndNothingIsKept) {
   EXPECT_EQ(engine.cache->check(), nullptr);
 }
 
+TEST(GetCache, WhatIsUnderWayAndNotListedIsFoundByTheNextLookUp) {
+  Engine engine(sized(64, 0));
+  EntryId ids[3];
+  for (uint32_t token = 0; token < 3; ++token) {
+    ids[token] = engine.cache->insert_bare_unlisted(at(token * 1000), 100, token);
+    ASSERT_NE(ids[token], no_entry);
+    EXPECT_EQ(engine.cache->check(), nullptr);
+  }
+  for (uint32_t token = 0; token < 3; ++token) {
+    const auto found = engine.lookup(at((2 - token) * 1000), 100);
+    EXPECT_EQ(found.found, Found::pending);
+    EXPECT_EQ(found.token, 2 - token);
+  }
+  EXPECT_EQ(engine.cache->overlap(at(1020), 50).found, Found::pending);
+  for (const EntryId id : ids) engine.cache->abandon(id, 0);
+  const EntryId alone = engine.cache->insert_bare_unlisted(at(0), 100, 5);
+  engine.cache->abandon(alone, 0);
+  EXPECT_EQ(engine.lookup(at(0), 100).found, Found::none);
+  const EntryId superseded = engine.cache->insert_bare_unlisted(at(0), 100, 6);
+  engine.cache->supersede(superseded);
+  EXPECT_EQ(engine.lookup(at(0), 100).found, Found::none);
+  engine.cache->abandon(superseded, 0);
+  EXPECT_TRUE(engine.cache->empty());
+  EXPECT_EQ(engine.cache->check(), nullptr);
+}
+
 TEST(GetCache, InvalidateDropsWhatIsCachedAndWhatIsUnderWay) {
   Engine engine(sized(64, 4096));
   engine.get(at(0), 100);

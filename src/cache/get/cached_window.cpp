@@ -766,7 +766,9 @@ EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, 
     return no_entry;
   }
   if (!stores() || shared_ != nullptr) {
-    const EntryId entry = cache_->insert_bare(get.hash, get.key, get.bytes, record);
+    const EntryId entry = shared_ != nullptr
+                              ? cache_->insert_bare_unlisted(get.key, get.bytes, record)
+                              : cache_->insert_bare(get.hash, get.key, get.bytes, record);
     missed(decision, entry == no_entry ? Outcome::failing : Outcome::direct, issued);
     return entry;
   }

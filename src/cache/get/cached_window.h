@@ -317,7 +317,8 @@ class CachedWindow {
   [[gnu::always_inline]] bool find_shared(const Key& key, uint64_t hash, uint64_t bytes,
                                           int64_t from, int64_t to, SharedCache::Found* found) {
     if (!shared_->find(hash, key, bytes, found)) return false;
-    return shared_->is_sure(found->said) || is_for_us(found->said, from, to, bytes);
+    return shared_->is_sure(found->said) ||
+           is_for_us(PublishedEntry::Said(found->said), from, to, bytes);
   }
   bool is_for_us(const PublishedEntry::Said& said, int64_t from, int64_t to, uint64_t bytes);
   bool kept_shared(const PublishedEntry::Said& said, int64_t from, int64_t to, uint64_t bytes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "cache/get/policy/policy_view.h"
 
@@ -29,6 +30,10 @@ uint64_t GetCache::region_bytes(const Geometry& g) {
          round_up(Ranges::bytes_for(g.most_index)) + round_up(Sketch::bytes_for(g.most_index)) +
          round_up(descriptors_for(g.most_index) * (sizeof(Entry) + sizeof(QueueLinks))) + page +
          Region::large_page + round_up(Storage::backed_bytes(g.most_storage));
+}
+
+std::byte* GetCache::index_in(void* region) {
+  return static_cast<std::byte*>(region) + round_up(sizeof(GetCache)) + round_up(parts_bytes);
 }
 
 uint64_t GetCache::memory_for(uint64_t index_capacity, uint64_t storage_bytes) {
@@ -60,13 +65,14 @@ GetCache* GetCache::create(void* region, const Geometry& geometry,
       std::clamp<uint64_t>(settings.index_capacity, 1, cache->geometry_.most_index);
   const uint64_t storage = std::min(settings.storage_bytes, cache->geometry_.most_storage);
 
-  auto* at = static_cast<std::byte*>(region) + round_up(sizeof(GetCache));
+  cache->parts_.set(
+      reinterpret_cast<PartUsed*>(static_cast<std::byte*>(region) + round_up(sizeof(GetCache))));
+  std::byte* at = index_in(region);
   const auto take = [&at](uint64_t bytes) {
     std::byte* part = at;
     at += round_up(bytes);
     return part;
   };
-  cache->parts_.set(reinterpret_cast<PartUsed*>(take(parts_bytes)));
   std::byte* buckets = take(Index::bytes_for(cache->geometry_.most_index));
   std::byte* blocks = take(Ranges::bytes_for(cache->geometry_.most_index));
   std::byte* counters = take(Sketch::bytes_for(cache->geometry_.most_index));
@@ -161,6 +167,7 @@ GetCache::Lookup GetCache::lookup(uint64_t hash, const Key& key, uint64_t bytes,
                                   int64_t to) {
   ++now_;
   requested_bytes_ += bytes;
+  list_last();
   const EntryId id = index_.find(hash, key);
   if (id == no_entry) return {Found::none, no_entry, 0, 0};
   Entry& entry = entries_[id];
@@ -198,12 +205,26 @@ bool GetCache::list(uint64_t hash, EntryId id) {
   return true;
 }
 
+// Where there is no room for it, nothing finds it.
+void GetCache::list_unlisted() {
+  const EntryId id = std::exchange(unlisted_, no_entry);
+  Entry& entry = entries_[id];
+  if (list(hash_key(entry.key()), id)) return;
+  entry.flags |= flag_orphan;
+  ++conflicting_;
+}
+
 void GetCache::unlist(uint64_t hash, EntryId id) {
+  if (id == unlisted_) {
+    unlisted_ = no_entry;
+    return;
+  }
   index_.erase(hash, id);
   ranges_.remove(id);
 }
 
 void GetCache::list_ranges(Ranges::Listed which) {
+  list_last();
   ranges_.list_anew(which);
   for (EntryId id = 0; id < storage_.descriptors_touched(); ++id) {
     const Entry& entry = entries_[id];
@@ -363,6 +384,23 @@ void GetCache::note_miss(uint64_t hash) {
   if (tuner_.adaptive) look_at_ = std::min(look_at_, turned_away() + 1);
 }
 
+// Lines of the engine itself that an insertion looks at wherever it goes. What another process has
+// changed comes from its processor, one line after the other if each is asked for as it is needed.
+void GetCache::prefetch(uint64_t bytes) const {
+  constexpr size_t line = 64;
+  const auto all_of = [](const void* from, size_t count) {
+    for (size_t at = 0; at < count; at += line)
+      __builtin_prefetch(static_cast<const std::byte*>(from) + at);
+  };
+  all_of(this, offsetof(GetCache, storage_));
+  storage_.prefetch(bytes);
+  __builtin_prefetch(&sketch_);
+  worth_.prefetch(bytes);
+  all_of(&reuse_, sizeof reuse_);
+  __builtin_prefetch(&ghosts_);
+  __builtin_prefetch(&rate_);
+}
+
 GetCache::Inserted GetCache::insert(uint64_t hash, const Key& key, uint64_t bytes, uint32_t token) {
   if (stale_) purge();
   age_sketch();
@@ -414,6 +452,17 @@ EntryId GetCache::insert_bare(uint64_t hash, const Key& key, uint64_t bytes, uin
     ++conflicting_;
     return no_entry;
   }
+  under_way();
+  return id;
+}
+
+EntryId GetCache::insert_bare_unlisted(const Key& key, uint64_t bytes, uint32_t token) {
+  if (bytes > UINT32_MAX) return no_entry;
+  list_last();
+  const EntryId id = storage_.new_descriptor();
+  if (id == no_entry) return no_entry;
+  name_entry(id, key, bytes, token).state = State::bare;
+  unlisted_ = id;
   under_way();
   return id;
 }
@@ -583,6 +632,7 @@ int GetCache::apply(TunerAdvice advice, MemoryBudget* budget) {
 // evicted.
 void GetCache::resize_index(uint64_t capacity) {
   if (stale_) purge();
+  list_last();
   index_.reset_capacity(capacity);
   ranges_.reset_capacity(capacity);
   sketch_.resize(capacity);
@@ -652,6 +702,7 @@ const char* GetCache::check() const {
     const Entry& entry = entries_[id];
     if ((entry.state != State::bare && !entry.holds_storage()) || (entry.flags & flag_orphan) != 0)
       continue;
+    if (id == unlisted_) continue;
     bare += entry.state == State::bare ? 1 : 0;
     const int places = ranges_.places_of(id);
     if (places == 0 && ranges_.complete() && entry.layout == 0 && entry.size > 0)

@@ -201,6 +201,9 @@ class alignas(64) GetCache {
   // The same without storage: repeats find the record while the get is under way, nothing is kept
   // after.
   EntryId insert_bare(uint64_t hash, const Key& key, uint64_t bytes, uint32_t token);
+  // The same, and it is listed when something is looked up before it is complete: most gets are
+  // completed alone. Not where `find_hit` is used.
+  EntryId insert_bare_unlisted(const Key& key, uint64_t bytes, uint32_t token);
   // Room for a tail behind a cached entry, if there is; the entry may move. no_entry if it stays as
   // it is.
   EntryId grow(uint64_t hash, EntryId id, uint64_t bytes, uint32_t token);
@@ -217,9 +220,17 @@ class alignas(64) GetCache {
   void abandon(EntryId id, uint32_t write_seq);
   // What is cached or under way under this key must not be found any more.
   void discard(EntryId id) { forget(id); }
-  EntryId find(uint64_t hash, const Key& key) const { return index_.find(hash, key); }
-  // What `find` and `insert` look at first is on the way when this returns.
-  void prefetch(uint64_t hash) const { index_.prefetch(hash); }
+  EntryId find(uint64_t hash, const Key& key) {
+    list_last();
+    return index_.find(hash, key);
+  }
+  // What inserting so many bytes looks at is on the way when this returns; for memory that
+  // processes share. Without the lock.
+  void prefetch(uint64_t bytes) const;
+  // The index, as those read it who have no lock (Index::look_up): where it is in an engine's
+  // region, and its length.
+  static std::byte* index_in(void* region);
+  uint64_t index_buckets() const { return index_.buckets(); }
 
   // A pending entry must not be found any more (its bytes were written meanwhile).
   void supersede(EntryId id);
@@ -309,6 +320,7 @@ class alignas(64) GetCache {
   uint64_t entries() const { return live_; }
   uint64_t index_capacity() const { return index_.capacity(); }
   uint64_t storage_bytes() const { return storage_.bytes(); }
+  void prefer_large_pages() const { storage_.prefer_large_pages(); }
   uint64_t stored_bytes() const { return storage_.bytes() - storage_.free_bytes(); }
   uint64_t metadata_bytes() const;
   uint64_t evictions() const { return evictions_; }
@@ -357,6 +369,7 @@ class alignas(64) GetCache {
     const auto id =
         static_cast<EntryId>((uint64_t{random()} * storage_.descriptors_touched()) >> 32);
     __builtin_prefetch(&entries_[id]);
+    if (publishes_) __builtin_prefetch(&published_[id]);
     return id;
   }
   EntryId random_entry();  // one that may be evicted, or no_entry
@@ -389,6 +402,10 @@ class alignas(64) GetCache {
   Entry& name_entry(EntryId id, const Key& key, uint64_t bytes, uint32_t token);
   // Puts an entry where it can be found, and takes it from there.
   bool list(uint64_t hash, EntryId id);
+  void list_last() {
+    if (unlisted_ != no_entry) list_unlisted();
+  }
+  void list_unlisted();
   void unlist(uint64_t hash, EntryId id);
   void list_ranges(Ranges::Listed which);
   Overlap search_ranges(const Key& key, uint64_t bytes);
@@ -415,8 +432,9 @@ class alignas(64) GetCache {
   bool stale_ = false;            // contents of older generations are still there
   Versions* versions_ = nullptr;  // of this process; not a part of what could be shared
   Relative<Entry> entries_;
-  uint64_t live_ = 0;     // entries with storage
-  uint64_t pending_ = 0;  // entries that a get under way refers to
+  uint64_t live_ = 0;            // entries with storage
+  uint64_t pending_ = 0;         // entries that a get under way refers to
+  EntryId unlisted_ = no_entry;  // one of them, bare
   uint64_t hits_ = 0;
   uint64_t evictions_ = 0;
   uint64_t write_drops_ = 0;

@@ -14,7 +14,12 @@ void Index::attach(void* memory, const Entry* entries, uint64_t capacity) {
 }
 
 void Index::clear() {
+#ifdef NEARCACHE_THREAD_SANITIZER
+  for (uint64_t slot = 0; slot < slot_count(); ++slot)
+    buckets_[slot / slots_per_bucket].put(slot % slots_per_bucket, 0, 0);
+#else
   std::memset(static_cast<void*>(buckets_.get()), 0, bytes());
+#endif
   used_ = 0;
 }
 
@@ -31,9 +36,7 @@ bool Index::place(uint32_t bucket_at, uint32_t tag, EntryId id) {
   Bucket& bucket = buckets_[bucket_at];
   const uint32_t empty = matches(bucket, 0);
   if (empty == 0) return false;
-  const int slot = __builtin_ctz(empty);
-  bucket.tags[slot] = tag;
-  bucket.ids[slot] = id;
+  bucket.put(first_of(empty), tag, id);
   return true;
 }
 
@@ -67,7 +70,7 @@ bool Index::make_room(uint32_t first, uint32_t second, uint32_t* freed) {
   for (int at = 0; at < count; ++at) {
     const Bucket& bucket = buckets_[nodes[at].bucket];
     for (uint16_t slot = 0; slot < slots_per_bucket && count < most_nodes; ++slot) {
-      const uint32_t next = other_bucket(nodes[at].bucket, bucket.tags[slot]);
+      const uint32_t next = other_bucket(nodes[at].bucket, bucket.tag(slot));
       if (next == nodes[at].bucket) continue;
       nodes[count] = {next, static_cast<int16_t>(at), slot};
       if (matches(buckets_[next], 0) == 0) {
@@ -79,8 +82,8 @@ bool Index::make_room(uint32_t first, uint32_t second, uint32_t* freed) {
       for (int step = count; nodes[step].parent >= 0; step = nodes[step].parent) {
         Bucket& from = buckets_[nodes[nodes[step].parent].bucket];
         const uint16_t moving = nodes[step].slot;
-        if (!place(nodes[step].bucket, from.tags[moving], from.ids[moving])) return false;
-        from.tags[moving] = 0;
+        if (!place(nodes[step].bucket, from.tag(moving), from.id(moving))) return false;
+        from.empty(moving);
         *freed = nodes[nodes[step].parent].bucket;
       }
       return true;
@@ -95,9 +98,9 @@ bool Index::erase(uint64_t hash, EntryId id) {
   for (const uint32_t bucket_at : {first, other_bucket(first, tag)}) {
     Bucket& bucket = buckets_[bucket_at];
     for (uint32_t mask = matches(bucket, tag); mask != 0; mask &= mask - 1) {
-      const int slot = __builtin_ctz(mask);
-      if (bucket.ids[slot] != id) continue;
-      bucket.tags[slot] = 0;
+      const uint32_t slot = first_of(mask);
+      if (bucket.id(slot) != id) continue;
+      bucket.empty(slot);
       --used_;
       return true;
     }
@@ -113,7 +116,7 @@ int Index::alike(uint64_t hash, EntryId* ids) const {
   for (const uint32_t bucket_at : {first, second}) {
     const Bucket& bucket = buckets_[bucket_at];
     for (uint32_t mask = matches(bucket, tag); mask != 0; mask &= mask - 1) {
-      if (ids != nullptr) ids[count] = bucket.ids[__builtin_ctz(mask)];
+      if (ids != nullptr) ids[count] = bucket.id(first_of(mask));
       ++count;
     }
     if (second == first) break;
@@ -128,7 +131,7 @@ int Index::path(uint64_t hash, EntryId* ids) const {
   for (const uint32_t bucket_at : {first, second}) {
     const Bucket& bucket = buckets_[bucket_at];
     for (uint32_t slot = 0; slot < slots_per_bucket; ++slot) {
-      if (bucket.tags[slot] != 0) ids[count++] = bucket.ids[slot];
+      if (bucket.tag(slot) != 0) ids[count++] = bucket.id(slot);
     }
     if (second == first) break;
   }

@@ -4,16 +4,23 @@
 // An entry lies in one of two buckets of eight slots, each bucket one cache line of tags and entry
 // ids, so a lookup touches at most two lines of index. Eight slots and two choices fill to more
 // than 95% before an insertion fails.
+//
+// An index in memory that processes share is read without its lock, too: an entry that moves just
+// then may be missed, and what is found need not be what was meant.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 #include "base/region.h"
 #include "cache/get/entry.h"
+#include "cache/page/published.h"
+
+// The thread sanitizer does not know such vectors of what others write.
+#if defined(__SSE2__) && !defined(NEARCACHE_THREAD_SANITIZER)
+#define NEARCACHE_INDEX_VECTORS 1
+#include <emmintrin.h>
+#endif
 
 namespace nearcache {
 
@@ -29,12 +36,32 @@ class Index {
   uint64_t capacity() const { return capacity_; }
   uint64_t bytes() const { return bucket_count_ * sizeof(Bucket); }
   uint64_t used() const { return used_; }
+  uint64_t buckets() const { return bucket_count_; }
 
   [[gnu::always_inline]] EntryId find(uint64_t hash, const Key& key) const {
     const uint32_t tag = tag_of(hash);
     const uint32_t first = first_bucket(hash);
     const EntryId id = find_in(first, tag, key);
     return id != no_entry ? id : find_in(other_bucket(first, tag), tag, key);
+  }
+
+  // Without the lock, of the index in `memory` that has so many buckets, or had: calls `look` for
+  // each entry that may be meant, until it returns true.
+  template <class Look>
+  [[gnu::always_inline]] static bool look_up(const std::byte* memory, uint64_t buckets,
+                                             uint64_t hash, Look look) {
+    const auto* all = reinterpret_cast<const Bucket*>(memory);
+    const uint32_t tag = tag_of(hash);
+    const uint32_t first = reduce(static_cast<uint32_t>(hash), buckets);
+    return each(all[first], tag, look) || each(all[other_bucket(first, tag, buckets)], tag, look);
+  }
+
+  // What that will look at is on the way when this returns.
+  static void prefetch(const std::byte* memory, uint64_t buckets, uint64_t hash) {
+    const auto* all = reinterpret_cast<const Bucket*>(memory);
+    const uint32_t first = reduce(static_cast<uint32_t>(hash), buckets);
+    __builtin_prefetch(&all[first], 1);
+    __builtin_prefetch(&all[other_bucket(first, tag_of(hash), buckets)], 1);
   }
 
   // Adds an entry that is not there yet. False if it found no slot along a bounded path, or the
@@ -47,12 +74,6 @@ class Index {
   // takes its victim. Returns how many; at most 16.
   int path(uint64_t hash, EntryId* ids) const;
 
-  // Where it would lie is on the way when this returns.
-  void prefetch(uint64_t hash) const {
-    const uint32_t first = first_bucket(hash);
-    __builtin_prefetch(&buckets_[first], 1);
-    __builtin_prefetch(&buckets_[other_bucket(first, tag_of(hash))], 1);
-  }
   // The entries that were inserted under `hash`, or under another of the same tag and buckets;
   // `ids` may be null. Returns how many; at most 16.
   int alike(uint64_t hash, EntryId* ids) const;
@@ -65,14 +86,21 @@ class Index {
   uint64_t slot_count() const { return bucket_count_ * slots_per_bucket; }
   EntryId at(uint64_t slot) const {
     const Bucket& bucket = buckets_[slot / slots_per_bucket];
-    return bucket.tags[slot % slots_per_bucket] == 0 ? no_entry
-                                                     : bucket.ids[slot % slots_per_bucket];
+    return bucket.tag(slot % slots_per_bucket) == 0 ? no_entry : bucket.id(slot % slots_per_bucket);
   }
 
  private:
+  static constexpr auto relaxed = std::memory_order_relaxed;
   struct alignas(64) Bucket {
-    uint32_t tags[slots_per_bucket];  // 0: empty
-    EntryId ids[slots_per_bucket];
+    std::atomic<uint32_t> tags[slots_per_bucket];  // 0: empty
+    std::atomic<EntryId> ids[slots_per_bucket];
+
+    uint32_t tag(uint32_t slot) const { return tags[slot].load(relaxed); }
+    EntryId id(uint32_t slot) const { return ids[slot].load(relaxed); }
+    void put(uint32_t slot, uint32_t tag, EntryId id) {
+      tags[slot].store(tag, relaxed), ids[slot].store(id, relaxed);
+    }
+    void empty(uint32_t slot) { tags[slot].store(0, relaxed); }
   };
   static_assert(sizeof(Bucket) == 64);
 
@@ -84,20 +112,24 @@ class Index {
   static uint32_t tag_of(uint64_t hash) {
     return static_cast<uint32_t>((hash * 0x9fb21c651e98df25u) >> 32) | 1u;
   }
-  uint32_t first_bucket(uint64_t hash) const { return reduce(static_cast<uint32_t>(hash)); }
-  uint32_t reduce(uint32_t bits) const {
-    return static_cast<uint32_t>((bits * bucket_count_) >> 32);
+  uint32_t first_bucket(uint64_t hash) const {
+    return reduce(static_cast<uint32_t>(hash), bucket_count_);
+  }
+  static uint32_t reduce(uint32_t bits, uint64_t buckets) {
+    return static_cast<uint32_t>((bits * buckets) >> 32);
   }
   // The two buckets of an entry add up to a number that its tag gives, so that moving an entry
   // needs no look at its key: a search for room would miss the processor's caches twice as often.
   uint32_t other_bucket(uint32_t bucket_at, uint32_t tag) const {
-    const uint32_t sum = reduce(tag * 0x9e3779b1u);
-    return sum >= bucket_at ? sum - bucket_at
-                            : sum + static_cast<uint32_t>(bucket_count_) - bucket_at;
+    return other_bucket(bucket_at, tag, bucket_count_);
+  }
+  static uint32_t other_bucket(uint32_t bucket_at, uint32_t tag, uint64_t buckets) {
+    const uint32_t sum = reduce(tag * 0x9e3779b1u, buckets);
+    return sum >= bucket_at ? sum - bucket_at : sum + static_cast<uint32_t>(buckets) - bucket_at;
   }
 
   static uint32_t matches(const Bucket& bucket, uint32_t tag) {
-#if defined(__SSE2__)
+#ifdef NEARCACHE_INDEX_VECTORS
     const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
     const auto* tags = reinterpret_cast<const __m128i*>(bucket.tags);
     const __m128i low = _mm_cmpeq_epi32(_mm_load_si128(tags), wanted);
@@ -107,7 +139,7 @@ class Index {
 #else
     uint32_t mask = 0;
     for (uint32_t i = 0; i < slots_per_bucket; ++i)
-      mask |= static_cast<uint32_t>(bucket.tags[i] == tag) << i;
+      mask |= static_cast<uint32_t>(bucket.tag(i) == tag) << i;
     return mask;
 #endif
   }
@@ -115,7 +147,7 @@ class Index {
   [[gnu::always_inline]] EntryId find_in(uint32_t bucket_at, uint32_t tag, const Key& key) const {
     const Bucket& bucket = buckets_[bucket_at];
     for (uint32_t mask = matches(bucket, tag); mask != 0; mask &= mask - 1) {
-      const EntryId id = bucket.ids[__builtin_ctz(mask)];
+      const EntryId id = bucket.id(first_of(mask));
       const Entry& entry = entries_[id];
       if (entry.displacement == key.displacement && entry.target == key.target &&
           entry.layout == key.layout)
@@ -123,6 +155,14 @@ class Index {
     }
     return no_entry;
   }
+  template <class Look>
+  [[gnu::always_inline]] static bool each(const Bucket& bucket, uint32_t tag, Look look) {
+    for (uint32_t mask = matches(bucket, tag); mask != 0; mask &= mask - 1) {
+      if (look(bucket.id(first_of(mask)))) return true;
+    }
+    return false;
+  }
+  static uint32_t first_of(uint32_t mask) { return static_cast<uint32_t>(__builtin_ctz(mask)); }
 
   bool place(uint32_t bucket_at, uint32_t tag, EntryId id);
   bool make_room(uint32_t first, uint32_t second, uint32_t* freed);

@@ -13,7 +13,7 @@ void Storage::attach(std::byte* memory, Entry* entries, uint32_t most_entries, u
   end_ = static_cast<uint32_t>(std::min(bytes, most_bytes) / granule_bytes);
   touched_ = 0;
   clear();
-  Region::prefer_large_pages(memory, backed_bytes(this->bytes()));
+  prefer_large_pages();
 }
 
 void Storage::clear() {

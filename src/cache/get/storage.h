@@ -49,6 +49,18 @@ class Storage {
   // Enlarges the storage of `id` where it lies, if the piece behind is free and large enough.
   bool extend(EntryId id, uint64_t bytes);
 
+  // As it is mapped here: each process of those that share it has to ask for itself.
+  void prefer_large_pages() const {
+    Region::prefer_large_pages(memory_.get(), backed_bytes(bytes()));
+  }
+
+  // What allocating so many bytes looks at.
+  void prefetch(uint64_t bytes) const {
+    __builtin_prefetch(this);
+    __builtin_prefetch(&bins_[bin_of(granules_of(bytes))]);
+    __builtin_prefetch(bin_used_);
+  }
+
   std::byte* data(EntryId id) const {
     return memory_.get() + uint64_t{entries_[id].place} * granule_bytes;
   }

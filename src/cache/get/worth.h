@@ -17,6 +17,7 @@ namespace nearcache {
 
 class Worth {
  public:
+  void prefetch(uint64_t bytes) const { __builtin_prefetch(&kinds_[CostModel::class_of(bytes)]); }
   void stored(uint64_t bytes, bool seen) { kind(bytes, seen).waiting += 1; }
 
   // An entry got its first hit after `waited` gets, perhaps after it had been given up.

@@ -1,11 +1,10 @@
-// Where a shard's entries are found without its lock: by a hash, the numbers of entries that may be
-// meant. What they are is asked of what is published of them (published_entry.h), so nothing here
-// need be right: an entry that is not found is fetched again, one that was not meant is passed
-// over.
+// Where a shard's entries are found by parts of them, without its lock: by the hash of a block of
+// memory, the numbers of entries that may lie in it. What they are is asked of what is published of
+// them (published_entry.h), so nothing here need be right: an entry that is not found is fetched
+// again, one that was not meant is passed over.
 //
 // Buckets of eight words, one cache line each: a tag, and the number of an entry and 1. Written
-// with the lock. An entry may be listed under several hashes: its key, and the blocks of memory
-// that it lies in.
+// with the lock. An entry is listed under the one or two blocks that it lies in.
 #pragma once
 
 #include <atomic>
@@ -18,8 +17,8 @@ namespace nearcache {
 class Directory {
  public:
   static constexpr uint32_t slots_per_bucket = 8;
-  // Four places for an entry: its key, two blocks, and room.
-  static constexpr uint64_t places = 4;
+  // Three places for an entry: two blocks, and room.
+  static constexpr uint64_t places = 3;
   static uint64_t buckets_for(uint64_t entries) {
     return (entries * places + slots_per_bucket - 1) / slots_per_bucket;
   }
@@ -32,12 +31,9 @@ class Directory {
   // `count` tells how many buckets there are; it changes by `resize` only.
   Directory(Bucket* buckets, std::atomic<uint64_t>* count) : buckets_(buckets), count_(count) {}
 
-  // What `find` or `add` will look at first is on the way when this returns.
-  void prefetch(uint64_t hash) const { __builtin_prefetch(&bucket_of(hash), 1); }
-
   // Calls `look` for each entry that may be meant, until it returns true.
   template <class Look>
-  [[gnu::always_inline]] bool find(uint64_t hash, Look look) const {
+  bool find(uint64_t hash, Look look) const {
     const Bucket& bucket = bucket_of(hash);
     const uint64_t tag = tag_of(hash);
     for (const std::atomic<uint64_t>& slot : bucket.slots) {

@@ -41,31 +41,38 @@ uint64_t Shard::memory_for(const GetCacheSettings& settings) {
 Shard::Shard(std::byte* memory, const Plan& plan, Copies* copies,
              const std::atomic<uint32_t>* members)
     : base_(memory),
-      plan_(plan),
-      most_entries_(GetCache::most_descriptors(plan.geometry)),
-      parts_(plan.settings.ranges),
       state_(reinterpret_cast<Commons*>(memory)),
+      most_entries_(GetCache::most_descriptors(plan.geometry)),
+      published_(reinterpret_cast<PublishedEntry*>(memory + whole_pages(sizeof(Commons)))),
+      engine_(reinterpret_cast<std::byte*>(published_) +
+              whole_pages(most_entries_ * sizeof(PublishedEntry)) +
+              whole_pages(Directory::bytes_for(plan.geometry.most_index))),
+      index_(GetCache::index_in(engine_)),
+      plan_(plan),
+      parts_(plan.settings.ranges),
       copies_(copies),
       members_(members),
-      published_(reinterpret_cast<PublishedEntry*>(memory + whole_pages(sizeof(Commons)))),
       buckets_(reinterpret_cast<Directory::Bucket*>(
           reinterpret_cast<std::byte*>(published_) +
           whole_pages(most_entries_ * sizeof(PublishedEntry)))),
-      engine_(reinterpret_cast<std::byte*>(buckets_) +
-              whole_pages(Directory::bytes_for(plan.geometry.most_index))),
       engine_bytes_(whole_pages(GetCache::region_bytes(plan.geometry))),
       cache_(reinterpret_cast<GetCache*>(engine_)),
-      directory_(buckets_, &state_->buckets) {
+      directory_(buckets_, &state_->part_buckets) {
   plan_.settings.ranges = false;  // parts are found by the directory
 }
 
 bool Shard::make() {
   if (!state_->lock.make()) return false;
-  GetCache::create(engine_, plan_.geometry, plan_.settings);
-  cache_->set_published(published_);
-  directory_.resize(Directory::buckets_for(cache_->index_capacity()));
+  make_engine();
   state_->counted = memory();
   return true;
+}
+
+void Shard::make_engine() {
+  GetCache::create(engine_, plan_.geometry, plan_.settings);
+  cache_->set_published(published_);
+  state_->buckets.store(cache_->index_buckets(), std::memory_order_relaxed);
+  directory_.resize(Directory::buckets_for(cache_->index_capacity()));
 }
 
 bool Shard::find_part(const Key& key, uint64_t bytes, uint64_t levels, Found* found) const {
@@ -114,9 +121,7 @@ void Shard::begin_anew() {
   if (!Region::discard(engine_, engine_bytes_)) return;
   ++state_->resets;
   state_->miscounted = true;
-  GetCache::create(engine_, plan_.geometry, plan_.settings);
-  cache_->set_published(published_);
-  directory_.resize(Directory::buckets_for(cache_->index_capacity()));
+  make_engine();
   state_->broken = false;
 }
 
@@ -138,7 +143,7 @@ uint32_t Shard::place_of(EntryId id) const {
   return static_cast<uint32_t>(static_cast<uint64_t>(cache_->data(id) - base_) / granule_bytes);
 }
 
-void Shard::list(EntryId id, uint64_t hash) {
+void Shard::list_part(EntryId id, uint64_t hash) {
   directory_.add(hash, id, [this](EntryId other) { return !published_[other].is_published(); });
 }
 
@@ -152,8 +157,8 @@ uint64_t Shard::list_parts(EntryId id, const Key& key, uint64_t bytes) {
   const uint32_t level = level_of(bytes);
   const uint64_t first_block = hash_block(key.target, from, level);
   const uint64_t last_block = hash_block(key.target, last, level);
-  list(id, first_block);
-  if (last_block != first_block) list(id, last_block);
+  list_part(id, first_block);
+  if (last_block != first_block) list_part(id, last_block);
   return uint64_t{1} << level;
 }
 
@@ -167,7 +172,6 @@ void Shard::list_anew() {
   for (EntryId id = 0; id < count; ++id) {
     if (!published_[id].is_published()) continue;
     const Entry& entry = cache_->entry(id);
-    list(id, hash_key(entry.key()));
     list_parts(id, entry.key(), entry.size);
   }
 }
@@ -177,7 +181,6 @@ void Shard::tell(EntryId id, const SharedData& data, const Terms& terms, Stored*
     state_->published_up_to.store(uint64_t{id} + 1, std::memory_order_relaxed);
   published_[id].publish(
       {data.key, data.stamp, place_of(id), static_cast<uint32_t>(data.bytes), data.rank});
-  list(id, data.hash);
   if (terms.parts) stored->levels = list_parts(id, data.key, data.bytes);
 }
 
@@ -202,15 +205,19 @@ bool Shard::copy_unlocked(EntryId id, const SharedData& data, uint32_t member) {
 }
 
 Shard::Stored Shard::publish(const SharedData& data, const Terms& terms) {
-  directory_.prefetch(data.hash);
+  Index::prefetch(index_, state_->buckets.load(std::memory_order_relaxed), data.hash);
+  cache_->prefetch(data.bytes);
   if (!take()) return {};
-  cache_->prefetch(data.hash);
   return store(data, terms);
 }
 
 // With the lock, which it gives back.
 Shard::Stored Shard::store(const SharedData& data, const Terms& terms) {
   Stored stored;
+  if (cache_->storage_bytes() != advised_bytes_) {
+    cache_->prefer_large_pages();
+    advised_bytes_ = cache_->storage_bytes();
+  }
   cache_->set_costs(terms.latency_ns, terms.ns_per_byte);
   const auto leave = [&](Published how) {
     stored.how = how;
@@ -235,8 +242,7 @@ Shard::Stored Shard::store(const SharedData& data, const Terms& terms) {
     PublishedEntry& published = published_[there];
     const bool newer = data.stamp > published.stamp();
     if (entry.size >= data.bytes && !newer) {
-      // as good, and perhaps lost from the directory
-      list(there, data.hash);
+      // as good, and its parts may be lost from the directory
       if (terms.parts) stored.levels = list_parts(there, data.key, entry.size);
       return leave(Published::there);
     }
@@ -281,6 +287,7 @@ int Shard::adapt(const Terms& terms) {
   budget.set_limit(cache_->memory() + terms.allowance);
   budget.take(cache_->memory());
   const int changes = cache_->adapt(&budget);
+  state_->buckets.store(cache_->index_buckets(), std::memory_order_relaxed);
   if (directory_.buckets() != Directory::buckets_for(cache_->index_capacity())) list_anew();
   return changes;
 }

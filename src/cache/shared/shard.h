@@ -59,7 +59,7 @@ class Copies {
   RobustLock locks_[most_members];
 };
 
-class Shard {
+class alignas(64) Shard {
  public:
   static constexpr uint64_t page = 4096;  // its parts begin with one
 
@@ -84,11 +84,15 @@ class Shard {
     PublishedEntry::Said said;
     uint64_t offset = 0;  // of the first byte asked for
     const std::byte* data = nullptr;
+    const PublishedEntry* published = nullptr;
+
+    bool is_still_there() const { return published->is_still(sequence); }
   };
   // An entry of this name, and of so many bytes at least.
   [[gnu::always_inline]] bool find(uint64_t hash, const Key& key, uint64_t bytes,
                                    Found* found) const {
-    return directory_.find(hash, [&](EntryId id) {
+    const uint64_t buckets = state_->buckets.load(std::memory_order_relaxed);
+    return Index::look_up(index_, buckets, hash, [&](EntryId id) {
       if (!read(id, found) || found->said.key != key || bytes > found->said.size) return false;
       found->offset = 0;
       return true;
@@ -98,7 +102,6 @@ class Shard {
   bool find_part(const Key& key, uint64_t bytes, uint64_t levels, Found* found) const;
   // The mask of an entry of this size.
   static uint64_t levels_of(uint64_t bytes);
-  bool is_still(const Found& found) const { return published_[found.id].is_still(found.sequence); }
 
   // --- What takes the lock. ---
 
@@ -150,21 +153,25 @@ class Shard {
  private:
   struct Commons {
     RobustLock lock;
-    std::atomic<uint64_t> buckets;
     std::atomic<uint64_t> published_up_to;  // numbers of entries that ever were
     uint64_t resets;
     uint64_t counted;  // of its memory, by those who share it
     bool miscounted;   // it began anew since
     bool broken;       // somebody died with the lock; others were copying
+    // what hits read; it seldom changes
+    alignas(64) std::atomic<uint64_t> buckets;  // of the engine's index
+    std::atomic<uint64_t> part_buckets;
   };
 
   [[gnu::always_inline]] bool read(EntryId id, Found* found) const {
     if (id >= most_entries_) return false;
     if (!published_[id].read(&found->said, &found->sequence)) return false;
     found->id = id;
+    found->published = &published_[id];
     found->data = base_ + uint64_t{found->said.place} * granule_bytes;
     return true;
   }
+  void make_engine();
   bool take();
   bool may_be_used(RobustLock::Taken taken);
   void begin_anew();
@@ -175,24 +182,27 @@ class Shard {
   void tell(EntryId id, const SharedData& data, const Terms& terms, Stored* stored);
   void copy(EntryId id, const SharedData& data);
   bool copy_unlocked(EntryId id, const SharedData& data, uint32_t member);
-  void list(EntryId id, uint64_t hash);
+  void list_part(EntryId id, uint64_t hash);
   uint64_t list_parts(EntryId id, const Key& key, uint64_t bytes);
   void list_anew();
   int adapt(const Terms& terms);
   void count_memory(Stored* stored);
   uint32_t place_of(EntryId id) const;
 
+  // What a hit looks at comes first.
   std::byte* base_;
-  Plan plan_;
-  uint64_t most_entries_;
-  bool parts_;  // displacements are bytes
   Commons* state_;
+  uint64_t most_entries_;
+  PublishedEntry* published_;
+  std::byte* engine_;
+  std::byte* index_;
+  Plan plan_;
+  bool parts_;  // displacements are bytes
   Copies* copies_;
   const std::atomic<uint32_t>* members_;
   bool waited_in_vain_ = false;  // for the lock, the last time
-  PublishedEntry* published_;
+  uint64_t advised_bytes_ = 0;   // of the storage, of which the system knows in this process
   Directory::Bucket* buckets_;
-  std::byte* engine_;
   uint64_t engine_bytes_;
   GetCache* cache_;
   Directory directory_;

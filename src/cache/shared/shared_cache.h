@@ -25,6 +25,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -110,19 +111,22 @@ class SharedCache {
     const Shard& shard = shard_of(key);
     if (shard.find(hash, key, bytes, found)) [[likely]]
       return true;
-    return find_part(shard, key, bytes, found);
+    Found part;  // that the other one may be kept in registers
+    if (!find_part(shard, key, bytes, &part)) return false;
+    *found = part;
+    return true;
   }
   // Copies them to a row of bytes. False: they were replaced meanwhile, and what was copied is
   // worth nothing.
   [[gnu::always_inline]] bool copy(const Found& found, uint64_t bytes, void* to) const {
     load_bytes_to(to, found.data + found.offset, bytes);
-    return shard_of(found.said.key).is_still(found);
+    return found.is_still_there();
   }
   // They were served.
   [[gnu::always_inline]] void count_hit(const Found& found) {
-    if (found.said.rank != rank_) ++hits_of_others_;
+    hits_of_others_ += found.said.rank != rank_ ? 1 : 0;
     if (--until_sample_ == 0) [[unlikely]]
-      sample(found);
+      sample(Found(found));
   }
   uint64_t hits_of_others() const { return hits_of_others_; }
   void reset_counts() { hits_of_others_ = 0; }
@@ -202,7 +206,11 @@ class SharedCache {
   }
   [[gnu::always_inline]] static void load_bytes_to(void* to, const void* from, uint64_t bytes) {
 #ifndef NEARCACHE_THREAD_SANITIZER
-    copy_bytes(to, from, bytes);
+    if (bytes == sizeof(uint64_t)) {  // the commonest get of all: no call
+      std::memcpy(to, from, sizeof(uint64_t));
+    } else {
+      copy_bytes(to, from, bytes);
+    }
     std::atomic_thread_fence(std::memory_order_acquire);
 #else
     load_bytes(to, from, bytes);
@@ -217,7 +225,6 @@ class SharedCache {
   bool list_parts();
   void settle_memory();
 
-  std::shared_ptr<const void> region_;
   // What a hit looks at comes first.
   std::vector<Shard> shards_;
   int shard_shift_ = 63;
@@ -230,6 +237,7 @@ class SharedCache {
   uint64_t clean_since_ = 0;  // all own writes had been completed
   bool in_doubt_ = false;
   bool writes_open_ = false;
+  std::shared_ptr<const void> region_;
 
   // Hits that the policy is to be told of: one in `interval_`, for as many. What it is told changes
   // lines that others use, too; where nothing is evicted, it need not know well.
