@@ -190,6 +190,7 @@ void Agent::wait_long(Doorbell* bell, Condition done) {
       relax_processor();
     }
   }
+  let_go();
   // What is awaited may be used up by being found.
   bool found = done();
   while (!found) {

@@ -13,7 +13,10 @@ BatchWriter& Outbox::batch_for(int peer) {
 std::byte* Outbox::append(int peer, const Head& head, std::span<const Piece> pieces) {
   BatchWriter& batch = batch_for(peer);
   if (batch.bytes().size() >= enough) push(peer);
-  if (batch.empty() && peer != fabric_->rank()) filled_.push_back(peer);
+  if (batch.empty() && peer != fabric_->rank()) {
+    filled_.push_back(peer);
+    holds_.store(true, std::memory_order_relaxed);
+  }
   return batch.append(head, pieces);
 }
 
@@ -25,8 +28,10 @@ void Outbox::push(int peer) {
 }
 
 void Outbox::push_all() {
+  if (!holds()) return;
   for (const int peer : filled_) push(peer);
   filled_.clear();
+  holds_.store(false, std::memory_order_relaxed);
 }
 
 bool Outbox::take_own(BatchWriter* batch) {

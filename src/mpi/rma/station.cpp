@@ -15,6 +15,7 @@
 namespace nearcache::mpi {
 
 std::atomic<rma::Agent*> helped_agent{nullptr};
+std::atomic<rma::Agent*> own_agent{nullptr};
 
 namespace {
 
@@ -60,6 +61,11 @@ bool wants_libfabric() {
 void end_help() noexcept {
   if (rma::Agent* const agent = helped_agent.load(std::memory_order_acquire); agent != nullptr)
     agent->helped();
+}
+
+void let_go() noexcept {
+  if (rma::Agent* const agent = own_agent.load(std::memory_order_acquire); agent != nullptr)
+    agent->let_go();
 }
 
 // At every network that the job may agree on.
@@ -227,6 +233,7 @@ std::string Station::begin(const std::vector<Card>& cards, const std::vector<int
   // known by then.
   std::string wrong = agent_->start();
   if (wrong.empty()) be_helped(agent_.get());
+  if (wrong.empty()) own_agent.store(agent_.get(), std::memory_order_release);
   return wrong;
 }
 
@@ -251,6 +258,7 @@ void Station::stop() {
     if (const MPI_Comm everybody = context.world.everybody(); everybody != MPI_COMM_NULL)
       next.Barrier(everybody);
     helped_agent.store(nullptr, std::memory_order_release);
+    own_agent.store(nullptr, std::memory_order_release);
     context.progress.call();
     agent_->stop();
   }
