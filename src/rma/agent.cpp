@@ -207,6 +207,7 @@ void Agent::wait_long(Doorbell* bell, Condition done) {
       relax_or_yield(turn);
     }
   }
+  let_go();
   // What is awaited may be used up by being found.
   bool found = done();
   while (!found) {

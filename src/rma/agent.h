@@ -96,6 +96,12 @@ class Agent {
   }
   // Sends what is held, and takes what came meanwhile. Under the lock.
   void send(const Lock&) { send(); }
+  // The same of who is about to wait, or to look, for something else. Not under the lock.
+  void let_go() {
+    if (!engine_->holds()) return;
+    const Lock lock(this);
+    send();
+  }
   // Moves what can be moved now. Under the lock.
   void poll(const Lock&);
   // Of whoever waits for something else, again and again. Not under the lock. True if something

@@ -42,7 +42,7 @@ class Engine final : public net::Receiver {
 
   // Receives, executes, and sends what is held. True if anything came.
   bool poll();
-  bool holds() const { return outbox_.holds(); }
+  bool holds() const { return outbox_.holds(); }  // any thread
   // Sends what is held.
   void push() { outbox_.push_all(); }
   // A window waits for a lock by words: `poll` looks at it.

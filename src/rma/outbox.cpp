@@ -14,7 +14,10 @@ BatchWriter& Outbox::batch_for(int peer) {
 BatchWriter& Outbox::batch_with_room(int peer) {
   BatchWriter& batch = batch_for(peer);
   if (batch.bytes().size() >= enough) push(peer);
-  if (batch.empty() && peer != fabric_->rank()) filled_.push_back(peer);
+  if (batch.empty() && peer != fabric_->rank()) {
+    filled_.push_back(peer);
+    holds_.store(true, std::memory_order_relaxed);
+  }
   return batch;
 }
 
@@ -48,8 +51,10 @@ void Outbox::push(int peer) {
 }
 
 void Outbox::push_all() {
+  if (!holds()) return;
   for (const int peer : filled_) push(peer);
   filled_.clear();
+  holds_.store(false, std::memory_order_relaxed);
 }
 
 bool Outbox::take_own(BatchWriter* batch) {

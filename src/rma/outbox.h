@@ -2,6 +2,7 @@
 // waits for them or there are enough.
 #pragma once
 
+#include <atomic>
 #include <unordered_map>
 #include <vector>
 
@@ -24,8 +25,8 @@ class Outbox {
                         uint64_t length);
   void push(int peer);
   void push_all();
-  // Something for others. True also where it went already.
-  bool holds() const { return !filled_.empty(); }
+  // Something for others. True also where it went already. Any thread.
+  bool holds() const { return holds_.load(std::memory_order_relaxed); }
   // The messages that this rank has sent to itself.
   bool take_own(BatchWriter* batch);
 
@@ -42,7 +43,8 @@ class Outbox {
   std::unordered_map<int, BatchWriter> batches_;  // none is ever taken out
   BatchWriter* recent_ = nullptr;                 // the last one that was asked for
   int recent_peer_ = -1;
-  std::vector<int> filled_;  // other ranks whose batch is not empty, and maybe more
+  std::vector<int> filled_;         // other ranks whose batch is not empty, and maybe more
+  std::atomic<bool> holds_{false};  // there are such
 };
 
 }  // namespace nearcache::rma

@@ -568,6 +568,38 @@ void attributes_and_memory_of_an_allocated_window() {
   EXPECT(win == MPI_WIN_NULL);
 }
 
+// The standard gives bytes no arithmetic. Hosts do, and programs use it, if of no bytes.
+void bytes_have_arithmetic() {
+  Words words(1);
+  words.memory[0] = 3;
+  const unsigned char large = 0x81;
+  unsigned char seen = 0;
+  MPI_Win_fence(0, words.win);
+  EXPECT_EQ(MPI_Accumulate(&large, 1, MPI_BYTE, next_rank(), 0, 1, MPI_BYTE, MPI_MAX, words.win),
+            MPI_SUCCESS);
+  MPI_Win_fence(0, words.win);
+  EXPECT_EQ(words.memory[0], 0x81);
+  MPI_Win_fence(0, words.win);
+  EXPECT_EQ(MPI_Get_accumulate(&large, 1, MPI_BYTE, &seen, 1, MPI_BYTE, next_rank(), 0, 1, MPI_BYTE,
+                               MPI_SUM, words.win),
+            MPI_SUCCESS);
+  EXPECT_EQ(MPI_Get_accumulate(&large, 0, MPI_BYTE, &seen, 0, MPI_BYTE, next_rank(), 0, 0, MPI_BYTE,
+                               MPI_SUM, words.win),
+            MPI_SUCCESS);
+  MPI_Win_fence(0, words.win);
+  EXPECT_EQ(seen, 0x81);
+  EXPECT_EQ(words.memory[0], 2);
+  if (!check::cached()) return check::skip("hosts end, or find nothing wrong");
+  const auto sum_of_pairs = [&](int count) {
+    return class_of(MPI_Accumulate(&words.memory[0], count, MPI_2INT, next_rank(), 0, count,
+                                   MPI_2INT, MPI_SUM, words.win));
+  };
+  EXPECT_EQ(sum_of_pairs(1), MPI_ERR_OP);
+  EXPECT_EQ(sum_of_pairs(0), MPI_SUCCESS);
+  MPI_Win_fence(0, words.win);
+  EXPECT_EQ(words.memory[0], 2);
+}
+
 void nobody_and_nothing() {
   Words words(4);
   int64_t value = 5;
@@ -635,6 +667,73 @@ void a_target_that_computes_is_served() {
       MPI_Win_flush(0, words.win);
     }
     MPI_Win_unlock(0, words.win);
+  }
+}
+
+// A rank that asks something of another, and then looks at its own memory until that has done the
+// same, without a flush: whatever call it looks with, what it has asked goes.
+template <class Look>
+void others_see_what_was_asked(const char* how, int word, const Words& words, Look look) {
+  const int64_t one = 1;
+  volatile int64_t* const answer = &words.memory[static_cast<size_t>(word)];
+  MPI_Accumulate(&one, 1, MPI_INT64_T, next_rank(), word, 1, MPI_INT64_T, MPI_REPLACE, words.win);
+  for (int looks = 0; *answer == 0 && looks < 100000; ++looks) {
+    look();
+    usleep(50);
+  }
+  if (*answer == 0) std::printf("nothing came, with %s\n", how);
+  EXPECT_EQ(*answer, 1);
+  MPI_Barrier(check::world);
+}
+
+void who_looks_at_its_own_memory_is_answered() {
+  Words words(8), others(1);
+  const MPI_Win win = words.win;
+  const auto see = [&](const char* how, int word, auto look) {
+    others_see_what_was_asked(how, word, words, look);
+  };
+  MPI_Win_lock_all(0, win);
+  see("MPI_Win_sync", 0, [&] { MPI_Win_sync(win); });
+  see("MPI_Win_flush", 1, [&] { MPI_Win_flush(rank, win); });
+  see("MPI_Win_flush_local", 2, [&] { MPI_Win_flush_local(rank, win); });
+  see("MPI_Win_lock of another window", 3, [&] {
+    MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, others.win);
+    MPI_Win_unlock(rank, others.win);
+  });
+  see("MPI_Win_lock_all of another window", 4, [&] {
+    MPI_Win_lock_all(0, others.win);
+    MPI_Win_unlock_all(others.win);
+  });
+  int flag = 0;
+  see("MPI_Iprobe", 5,
+      [&] { MPI_Iprobe(MPI_ANY_SOURCE, 99, check::world, &flag, MPI_STATUS_IGNORE); });
+  MPI_Request request;
+  MPI_Irecv(&flag, 1, MPI_INT, rank, 98, check::world, &request);
+  see("MPI_Test", 6, [&] {
+    int done = 0;
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  });
+  MPI_Send(&flag, 1, MPI_INT, rank, 98, check::world);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Win_unlock_all(win);
+}
+
+// One waits in the host for an answer to what it has not flushed.
+void who_waits_for_a_message_has_sent_what_it_asked() {
+  Words words(1);
+  if (rank == 0) {
+    const int64_t one = 1;
+    int answer = 0;
+    MPI_Win_lock_all(0, words.win);
+    MPI_Accumulate(&one, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, MPI_REPLACE, words.win);
+    MPI_Recv(&answer, 1, MPI_INT, 1, 0, check::world, MPI_STATUS_IGNORE);
+    EXPECT_EQ(answer, 1);
+    MPI_Win_unlock_all(words.win);
+  } else if (rank == 1) {
+    volatile int64_t* const asked = words.memory.data();
+    for (int looks = 0; *asked == 0 && looks < 100000; ++looks) usleep(50);
+    const auto answer = static_cast<int>(*asked);
+    MPI_Send(&answer, 1, MPI_INT, 0, 0, check::world);
   }
 }
 
@@ -711,9 +810,13 @@ int main(int argc, char** argv) {
        {"windows_of_some_ranks_in_another_order", windows_of_some_ranks_in_another_order},
        {"attributes_and_memory_of_an_allocated_window",
         attributes_and_memory_of_an_allocated_window},
+       {"bytes_have_arithmetic", bytes_have_arithmetic},
        {"nobody_and_nothing", nobody_and_nothing},
        {"errors_of_range_and_epochs", errors_of_range_and_epochs},
        {"a_target_that_computes_is_served", a_target_that_computes_is_served},
+       {"who_looks_at_its_own_memory_is_answered", who_looks_at_its_own_memory_is_answered},
+       {"who_waits_for_a_message_has_sent_what_it_asked",
+        who_waits_for_a_message_has_sent_what_it_asked},
        {"a_rank_that_waits_lets_messages_move_on", a_rank_that_waits_lets_messages_move_on},
        {"many_windows_come_and_go", many_windows_come_and_go},
        {"memory_of_windows_that_are_gone_is_given_back",

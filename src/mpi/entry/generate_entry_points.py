@@ -82,7 +82,7 @@ def ending(row, call):
 
 
 def acquiring_if(row, call):
-    return f"  const int code = {call};\n  if (says_done(code, {row.arguments[0]})) note_acquire();\n  return code;\n"
+    return f"  note_look();\n  const int code = {call};\n  if (says_done(code, {row.arguments[0]})) note_acquire();\n  return code;\n"
 
 
 def completing(row, call):
@@ -93,7 +93,7 @@ def completing(row, call):
         says = f"    *{row.arguments[2]} = 1;\n" if len(row.arguments) > 2 else ""
         served = f"  if (served_is_waited_for({requests}, status)) {{\n{says}    return MPI_SUCCESS;\n  }}\n"
     return (
-        f"{served}  if (!requests_known()) {{\n    const int code = {call};\n"
+        f"{served}  note_look();\n  if (!requests_known()) {{\n    const int code = {call};\n"
         f"    if ({done}) note_acquire();\n    return code;\n  }}\n"
         f"  RequestWatch watch({count}, {requests});\n  const int code = {call};\n"
         f"  watch.completed(code, {requests});\n  if ({done}) watch.tells_of_others() ? note_acquire() : note_completion();\n  return code;\n"
@@ -106,12 +106,12 @@ def querying(row, call):
         requests = "&" + requests
     if done == "result":  # returned instead of an error code
         return (
-            f"  const int result = {call};\n  if (result == 0) return result;\n"
+            f"  note_look();\n  const int result = {call};\n  if (result == 0) return result;\n"
             f"  if (requests_tracked()) [[unlikely]]\n    RequestWatch({count}, {requests}).all_found_complete();\n"
             "  note_acquire();\n  return result;\n"
         )
     return (
-        f"  const int code = {call};\n  if (!says_done(code, {done})) return code;\n"
+        f"  note_look();\n  const int code = {call};\n  if (!says_done(code, {done})) return code;\n"
         f"  if (code == MPI_SUCCESS && requests_tracked()) [[unlikely]] {{\n"
         f"    RequestWatch watch({count}, {requests});\n    {found(row)}\n    if (!watch.tells_of_others()) return note_completion(), code;\n"
         "  }\n  note_acquire();\n  return code;\n"

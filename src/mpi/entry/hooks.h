@@ -25,7 +25,12 @@ inline void note_acquire() noexcept {
 }
 
 // Others may learn by the call that follows what this rank has done.
-inline void note_release() noexcept { context.coherence.release(); }
+inline void note_release() noexcept {
+  rma_host_is_called();
+  context.coherence.release();
+}
+// The program is about to look for a message, or at a request.
+inline void note_look() noexcept { rma_host_is_called(); }
 // The same, of a put or an accumulate, of which readers are told (mpi/process/phases.h).
 inline void note_write() noexcept { context.coherence.attend(); }
 

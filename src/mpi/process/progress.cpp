@@ -4,6 +4,7 @@
 
 #include "mpi/process/context.h"
 #include "mpi/process/next.h"
+#include "mpi/rma/layer.h"
 
 namespace nearcache::mpi {
 namespace {
@@ -45,6 +46,7 @@ void Progress::call() {
   // The simulated network needs no help, and a test there sleeps in virtual time.
   return;
 #endif
+  rma_host_is_called();
   int flag = 0;
   if (!started_) return;
   if (context.threaded && !mutex_.try_lock()) return;  // another thread is at it already

@@ -55,7 +55,8 @@ struct NamedElement {
 
 }  // namespace
 
-// MPI_CHAR has no arithmetic in the standard; MPICH gives it one.
+// MPI_CHAR, MPI_CHARACTER and MPI_BYTE have no arithmetic in the standard. Hosts give them one, and
+// programs rely on it: mpi4py's default is a sum, of bytes as well.
 rma::Element element_of(MPI_Datatype named) {
   const NamedElement exact[] = {{MPI_LONG_DOUBLE, Element::long_double},
                                 {MPI_C_LONG_DOUBLE_COMPLEX, Element::complex_long_double},
@@ -69,6 +70,7 @@ rma::Element element_of(MPI_Datatype named) {
                                 {MPI_2DOUBLE_PRECISION, Element::pair_of_doubles}};
   const NamedClass classes[] = {
     {MPI_CHAR, Class::whole},
+    {MPI_CHARACTER, Class::whole},
     {MPI_SIGNED_CHAR, Class::whole},
     {MPI_SHORT, Class::whole},
     {MPI_INT, Class::whole},
@@ -83,6 +85,7 @@ rma::Element element_of(MPI_Datatype named) {
     {MPI_COUNT, Class::whole},
     {MPI_INTEGER, Class::whole},
     {MPI_LOGICAL, Class::whole},
+    {MPI_BYTE, Class::natural},
     {MPI_UNSIGNED_CHAR, Class::natural},
     {MPI_UNSIGNED_SHORT, Class::natural},
     {MPI_UNSIGNED, Class::natural},

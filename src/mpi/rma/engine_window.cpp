@@ -286,7 +286,8 @@ int EngineWindow::get_accumulate_in_full(const OriginBuffer& origin, void* resul
     if (named) know_element(target.type, there);
     if (computes) element = there;
   }
-  if (!rma::has_meaning(*operation, element)) return MPI_ERR_OP;
+  // Of no elements there is nothing to compute.
+  if (!rma::has_meaning(*operation, element)) return target.count > 0 ? MPI_ERR_OP : MPI_SUCCESS;
   Runs from, to, results;
   const bool readable = runs_of(target.type, target.count, element, &to) &&
                         (!sends || runs_of(origin.type, origin.count, element, &from)) &&
@@ -500,7 +501,7 @@ int EngineWindow::test(int* flag) {
 // is opened at once.
 bool EngineWindow::lock_at_once(int type, int rank, int assert) {
   rma::Near* const near = window_->near(rank);
-  if (near == nullptr || context.threaded || assert != 0 || all_locked_ || starting_ ||
+  if (near == nullptr || context.threaded || assert != 0 || all_locked_ || starting_ || held() ||
       near->reaches(rma::Near::Reach::messages) || near->in_short ||
       (!locks_.empty() && locks_.contains(rank)))
     return false;
@@ -557,6 +558,7 @@ int EngineWindow::begin_lock(int type, int rank, int assert) {
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   window_->lock(rank, type == MPI_LOCK_EXCLUSIVE ? LockType::exclusive : LockType::shared,
                 (MPI_MODE_NOCHECK & assert) != 0);
+  station_->agent().send(lock);
   return MPI_SUCCESS;
 }
 
@@ -659,6 +661,7 @@ int EngineWindow::flush_local_all() {
 // What the agent has written is seen by this thread, and the other way round, as both use the lock.
 int EngineWindow::sync() {
   const rma::Agent::Lock lock(&station_->agent());
+  station_->agent().send(lock);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return MPI_SUCCESS;
 }

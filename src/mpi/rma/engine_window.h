@@ -56,7 +56,8 @@ class EngineWindow {
         window_(window),
         shape_(shape),
         shared_(shared),
-        process_(station->engine().process()) {}
+        engine_(&station->engine()),
+        process_(engine_->process()) {}
   // Its memory, where that is of the arena.
   std::byte* shared() const { return shared_; }
 
@@ -127,7 +128,7 @@ class EngineWindow {
   }
   int flush_all();
   int flush_local(int rank) {
-    if (!open_as(rank, Open::passive)) return flush_to(rank, &rma::Window::flush_local);
+    if (held() || !open_as(rank, Open::passive)) return flush_to(rank, &rma::Window::flush_local);
     std::atomic_thread_fence(std::memory_order_acquire);
     return MPI_SUCCESS;
   }
@@ -157,7 +158,7 @@ class EngineWindow {
     return true;
   }
   [[gnu::always_inline]] bool flush_at_once(int rank) {
-    if (!window_->in_row(rank) ||
+    if (!window_->in_row(rank) || held() ||
         window_->of_row(rank).open.load(std::memory_order_relaxed) != Open::passive)
       return false;
     order();
@@ -258,7 +259,7 @@ class EngineWindow {
   bool lock_all_at_once(int assert) {
     rma::Near& own = window_->own();
     if (context.threaded || assert != 0 || all_locked_ || starting_ || !no_locks() || fenced_ ||
-        !own.take_lock(rma::LockType::shared))
+        held() || !own.take_lock(rma::LockType::shared))
       return false;
     own.open.store(Open::passive, std::memory_order_relaxed);
     all_locked_ = true;
@@ -276,6 +277,9 @@ class EngineWindow {
     return true;
   }
   void hand_over(const rma::Near& near);
+  // Something for others, of any window, waits for more, or for a call that synchronises: that is
+  // then made in full. The program may be waiting, by such calls, for what others answer to it.
+  [[gnu::always_inline]] bool held() const { return engine_->holds(); }
 
   int put_in_full(const OriginBuffer& origin, const Target& target);
   int get_in_full(void* address, MPI_Count count, MPI_Datatype type, const Target& target);
@@ -332,6 +336,7 @@ class EngineWindow {
   rma::Window* window_;
   Shape shape_;
   std::byte* shared_;
+  const rma::Engine* engine_;
   uint32_t process_;
   Computation computation_;  // the last one; only without threads
   // Predefined and without gaps; so many make 8 bytes. Change only without threads.

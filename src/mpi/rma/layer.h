@@ -31,6 +31,17 @@ inline void rma_host_returned() noexcept {
     end_help();
 }
 
+// The agent of this rank, once there is one (station.cpp).
+extern std::atomic<rma::Agent*> own_agent;
+void let_go() noexcept;
+
+// A call comes by which the program waits, or looks, for others: what was asked of them goes
+// before, as they may wait for that.
+inline void rma_host_is_called() noexcept {
+  if (own_agent.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    let_go();
+}
+
 // What is below the engine.
 const RmaNext& below_engine();
 

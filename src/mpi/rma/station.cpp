@@ -15,6 +15,7 @@
 namespace nearcache::mpi {
 
 std::atomic<rma::Agent*> helped_agent{nullptr};
+std::atomic<rma::Agent*> own_agent{nullptr};
 
 namespace {
 
@@ -88,6 +89,11 @@ bool wants_libfabric() {
 void end_help() noexcept {
   if (rma::Agent* const agent = helped_agent.load(std::memory_order_acquire); agent != nullptr)
     agent->helped();
+}
+
+void let_go() noexcept {
+  if (rma::Agent* const agent = own_agent.load(std::memory_order_acquire); agent != nullptr)
+    agent->let_go();
 }
 
 // At every network that the job may agree on.
@@ -255,6 +261,7 @@ std::string Station::begin(const std::vector<Card>& cards, const std::vector<int
   // known by then.
   std::string wrong = agent_->start();
   if (wrong.empty()) be_helped(agent_.get());
+  if (wrong.empty()) own_agent.store(agent_.get(), std::memory_order_release);
   if (helped_agent.load(std::memory_order_relaxed) != nullptr)
     log(LogLevel::info, "rank %d: while it waits in MPI it polls in the RMA agent's place",
         context.rank);
@@ -282,6 +289,7 @@ void Station::stop() {
     if (const MPI_Comm everybody = context.world.everybody(); everybody != MPI_COMM_NULL)
       next.Barrier(everybody);
     helped_agent.store(nullptr, std::memory_order_release);
+    own_agent.store(nullptr, std::memory_order_release);
     be_left();
     agent_->stop();
   }
