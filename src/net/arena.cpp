@@ -73,7 +73,7 @@ std::shared_ptr<Arena> Arena::open(const Name& name, std::string* wrong) {
 std::string Arena::map() {
   // as the file's large pages lie
   void* const at = Region::reserve_addresses(name_.size);
-  if (at == nullptr) return failed("addresses for the arena");
+  if (at == nullptr) return failed("mmap of the arena");
   void* const mapped = mmap(at, name_.size, PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_NORESERVE | MAP_FIXED, descriptor_, 0);
   if (mapped == MAP_FAILED) {
