@@ -66,13 +66,16 @@ def predefined_objects(args):
 
 
 def acquiring(row, call):
-    return f"  note_own_writes();\n  const int code = {call};\n  note_own_writes();\n  note_acquire();\n  return code;\n"
+    return (
+        f"  note_look();\n  note_own_writes();\n  const int code = {call};\n"
+        "  note_own_writes();\n  note_acquire();\n  return code;\n"
+    )
 
 
 def acquiring_all(row, call):
     synchronises = f"{row.arguments[0]} > 0" if row.arguments else "true"
     return (
-        f"  note_own_writes();\n  const int code = {call};\n  note_own_writes();\n"
+        f"  note_look();\n  note_own_writes();\n  const int code = {call};\n  note_own_writes();\n"
         f"  if (code == MPI_SUCCESS && {synchronises}) note_all_met(comm);\n  note_acquire();\n  return code;\n"
     )
 

@@ -227,11 +227,18 @@ def publishing(row, place, call):
 
 
 def acquiring(row, place, call):
-    return ["  note_own_writes();", "  " + call, "  note_own_writes();", "  note_acquire();"]
+    return [
+        "  note_look();",
+        "  note_own_writes();",
+        "  " + call,
+        "  note_own_writes();",
+        "  note_acquire();",
+    ]
 
 
 def acquiring_if(row, place, call):
     return [
+        "  note_look();",
         "  " + call,
         f"  if (fortran_says_done(code, {place[row.arguments[0]]})) note_acquire();",
     ]
@@ -240,6 +247,7 @@ def acquiring_if(row, place, call):
 def acquiring_all(row, place, call):
     synchronises = f"*{place[row.arguments[0]]} > 0" if row.arguments else "true"
     return [
+        "  note_look();",
         "  note_own_writes();",
         "  " + call,
         "  note_own_writes();",
