@@ -46,10 +46,9 @@ def venv(tmp_path_factory):
         "--no-deps",
         "-w",
         folder,
-        "-C",
-        f"build-dir={launch.BUILD}/wheel",
-        "-C",
-        "cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0",
+        # -C is newer than the pip of Debian 12
+        f"--config-settings=build-dir={launch.BUILD}/wheel",
+        "--config-settings=cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0",
         launch.ROOT,
     )
     (wheel,) = folder.glob("*.whl")
