@@ -85,7 +85,7 @@ TEST(Adapt, AShortRunLosesLittleFromAnyStart) {
                                        {8000, 64 * 1024},
                                        {8000, 256 * mib},
                                        {100000, 7 * mib}}) {
-    if (sanitized && (storage > 4 * mib || index > 1000)) continue;
+    if (sanitized && (storage > 4 * mib || index > 200)) continue;
     std::mt19937 random(3);
     Micro micro(random);
     Adapting engine(sized(index, storage), 512 * mib);

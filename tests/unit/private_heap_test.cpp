@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "sanitized.h"
+
 namespace heap = nearcache::private_heap;
 
 namespace {
@@ -30,7 +32,7 @@ bool whole(const Block& block) {
 TEST(PrivateHeap, BlocksAreAlignedAndNeverOverlap) {
   std::mt19937 random(1);
   std::vector<Block> blocks;
-  for (int round = 0; round < 20000; ++round) {
+  for (int round = 0; round < nearcache::steps_of(20000); ++round) {
     if (blocks.size() < 200 || random() % 2 == 0) {
       const size_t align = size_t{16} << random() % 8,
                    bytes = random() % (size_t{1} << random() % 20);
