@@ -12,12 +12,11 @@
 // A thread that waits in the host calls `help` if the host has a hook for that. When the agent has
 // just been woken by what others ask for, more is to be expected: for the next half millisecond
 // such a thread, once it has waited for 20 us, polls in the agent's place, which has to come to a
-// core first each time. The agent
-// is disarmed until that thread is back from the host's call (`helped`). Not all calls tell that:
-// so a timer arms it again when the last look is 250 us ago. It is not set anew each time, as that
-// takes 20 us in some virtual machines, and waits twice as long whenever it finds that somebody
-// looked, up to 2 ms, as the agent has to come to a core to see that. Where nobody asks for
-// anything, `help` looks at one word.
+// core first each time. The agent is disarmed until that thread is back from the host's call
+// (`helped`). Not all calls tell that: so a timer arms it again when the last look is 250 us ago.
+// It is not set anew each time, as that takes 20 us in some virtual machines, and waits twice as
+// long whenever it finds that somebody looked, up to 2 ms, as the agent has to come to a core to
+// see that. Where nobody asks for anything, `help` looks at one word.
 //
 // Why no wake-up is lost:
 //   - The fabric's descriptor is level-triggered: what came, and nobody took, keeps it readable,
@@ -165,8 +164,8 @@ class Agent {
   bool running_ = false, ending_ = false;
   // The agent is disarmed for who helps. Changes under the mutex.
   std::atomic<bool> leased_{false};
-  std::atomic<uint64_t> helped_since_{
-      0};                          // ns. 0: nobody waits in the host while there is much to do
+  // ns. 0: nobody waits in the host while there is much to do
+  std::atomic<uint64_t> helped_since_{0};
   bool timed_ = false;             // the timer runs, for
   uint64_t lease_span_ = 0;        // ns
   uint64_t lease_end_ = 0;         // ns

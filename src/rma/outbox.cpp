@@ -14,6 +14,11 @@ BatchWriter& Outbox::batch_for(int peer) {
 BatchWriter& Outbox::batch_with_room(int peer) {
   BatchWriter& batch = batch_for(peer);
   if (batch.bytes().size() >= enough) push(peer);
+  return batch;
+}
+
+BatchWriter& Outbox::batch_to_fill(int peer) {
+  BatchWriter& batch = batch_with_room(peer);
   if (batch.empty() && peer != fabric_->rank()) {
     filled_.push_back(peer);
     holds_.store(true, std::memory_order_relaxed);
@@ -22,17 +27,17 @@ BatchWriter& Outbox::batch_with_room(int peer) {
 }
 
 std::byte* Outbox::append(int peer, const Head& head, std::span<const Piece> pieces) {
-  return batch_with_room(peer).append(head, pieces);
+  return batch_to_fill(peer).append(head, pieces);
 }
 
 void Outbox::append(int peer, const Head& head, std::span<const Piece> pieces,
                     std::span<const std::byte> data) {
-  BatchWriter& batch = batch_with_room(peer);
   if (data.size() < many || data.size() % sizeof(uint64_t) != 0 || peer == fabric_->rank()) {
-    std::byte* const at = batch.append(head, pieces);
+    std::byte* const at = append(peer, head, pieces);
     if (!data.empty()) std::memcpy(at, data.data(), data.size());
     return;
   }
+  BatchWriter& batch = batch_with_room(peer);
   batch.append_head(head, pieces);
   fabric_->send(peer, batch.bytes(), data);
   batch.clear();
@@ -40,7 +45,7 @@ void Outbox::append(int peer, const Head& head, std::span<const Piece> pieces,
 
 std::byte* Outbox::append_few(int peer, uint64_t window, bool odd_epoch, int64_t displacement,
                               uint64_t length) {
-  return batch_with_room(peer).append_few(window, odd_epoch, displacement, length);
+  return batch_to_fill(peer).append_few(window, odd_epoch, displacement, length);
 }
 
 void Outbox::push(int peer) {

@@ -38,6 +38,7 @@ class Outbox {
 
   BatchWriter& batch_for(int peer);
   BatchWriter& batch_with_room(int peer);
+  BatchWriter& batch_to_fill(int peer);  // the same, of which something stays here
 
   net::Fabric* fabric_;
   std::unordered_map<int, BatchWriter> batches_;  // none is ever taken out
