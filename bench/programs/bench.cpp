@@ -3,6 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
@@ -58,6 +59,21 @@ Arguments::Arguments(int argc, char** argv, std::vector<Option> options)
   if (rank() == 0) std::fputs(outcome.said.c_str(), outcome.code == 0 ? stdout : stderr);
   MPI_Finalize();
   std::exit(outcome.code);
+}
+
+std::int64_t* make_words(const std::string& memory, std::size_t words,
+                         std::vector<std::int64_t>* own, MPI_Win* window) {
+  const auto bytes = static_cast<MPI_Aint>(words * sizeof(std::int64_t));
+  std::int64_t* mine = nullptr;
+  if (memory == "created") {
+    own->resize(words);
+    mine = own->data();
+    MPI_Win_create(mine, bytes, sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD, window);
+  } else {
+    MPI_Win_allocate(bytes, sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, window);
+  }
+  std::fill_n(mine, words, std::int64_t{0});
+  return mine;
 }
 
 Window::Window(Memory memory, std::size_t exposed, std::size_t own, const InfoKeys& keys)

@@ -43,6 +43,11 @@ std::vector<std::uint32_t> shuffled(std::size_t count, Random& random);
 
 using InfoKeys = std::vector<std::pair<std::string, std::string>>;
 
+// A window of so many words of zero at each rank, of MPI_Win_create on `own` ("created") or of
+// MPI_Win_allocate. Returns its memory here.
+std::int64_t* make_words(const std::string& memory, std::size_t words,
+                         std::vector<std::int64_t>* own, MPI_Win* window);
+
 // A window in a lock_all epoch. `exposed` bytes at rank 1 (rank 0 exposes `own` bytes), filled with
 // pattern().
 class Window {

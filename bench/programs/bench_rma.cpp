@@ -353,14 +353,7 @@ int main(int argc, char** argv) {
   Rows rows;
   Place place;
   std::vector<std::int64_t> memory;
-  if (arguments.text("memory") == "created") {
-    memory.resize(words);
-    place.mine = memory.data();
-    MPI_Win_create(place.mine, words * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &place.window);
-  } else {
-    MPI_Win_allocate(words * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &place.mine, &place.window);
-    std::memset(place.mine, 0, words * 8);
-  }
+  place.mine = bench::make_words(arguments.text("memory"), words, &memory, &place.window);
   MPI_Barrier(MPI_COMM_WORLD);
   for (const Call& call : calls) {
     if (chosen(call.name)) measure(call, place, budget_ns, rows);

@@ -174,14 +174,7 @@ int main(int argc, char** argv) {
   Rows rows;
   Place place;
   std::vector<std::int64_t> memory;
-  if (arguments.text("memory") == "created") {
-    memory.resize(words);
-    place.mine = memory.data();
-    MPI_Win_create(place.mine, words * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &place.window);
-  } else {
-    MPI_Win_allocate(words * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &place.mine, &place.window);
-  }
-  std::fill_n(place.mine, words, std::int64_t{0});
+  place.mine = bench::make_words(arguments.text("memory"), words, &memory, &place.window);
   std::fill_n(place.mine + mins, elements, std::numeric_limits<std::int64_t>::max());
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == origin) MPI_Win_lock_all(0, place.window);
