@@ -53,7 +53,7 @@ TEST(Adapt, SizesSettle) {
 
 TEST(Adapt, GetsThatNeverRepeatDoNotGrowTheStorage) {
   Adapting engine(sized(4096, mib), 64 * mib);
-  for (int64_t i = 0; i < 200000; ++i) engine.step(at(i * 2048), 2048);
+  for (int64_t i = 0; i < steps_of(200000); ++i) engine.step(at(i * 2048), 2048);
   EXPECT_LE(engine.cache->storage_bytes(), 2 * mib);
 }
 
