@@ -56,6 +56,17 @@ TEST(CostModel, APreemptedSampleDoesNotTakeOver) {
   EXPECT_LT(model.observed_ns(64), 2500);
 }
 
+// A program of which nearly all gets are hits has but the first few, which find the network cold.
+TEST(CostModel, OfFewSamplesTheQuickestIsBelievedWhereCareIsWanted) {
+  CostModel model;
+  EXPECT_EQ(model.careful().cost_ns(8), 0);
+  for (const double ns : {90000.0, 12000.0, 700.0, 9000.0}) model.sample(8, ns);
+  EXPECT_GT(model.cost_ns(8), 3000);
+  EXPECT_FLOAT_EQ(static_cast<float>(model.careful().cost_ns(8)), 700);
+  for (int i = 0; i < 100; ++i) model.sample(8, 2000);
+  EXPECT_NEAR(model.careful().cost_ns(8), 2000, 100);
+}
+
 TEST(CostModel, SizesThatWereSeenAnswerForThemselves) {
   CostModel model;
   for (int i = 0; i < 50; ++i)

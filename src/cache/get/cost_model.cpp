@@ -12,28 +12,37 @@ void CostModel::sample(uint64_t bytes, double ns) {
   if (c.samples < 8) c.mean_ns = std::min(c.mean_ns, 4 * static_cast<float>(ns));
   const float weight = c.samples < 16 ? 1.0f / static_cast<float>(c.samples + 1) : 1.0f / 16;
   c.mean_ns += weight * (static_cast<float>(ns) - c.mean_ns);
+  c.least_ns =
+      c.samples == 0 ? static_cast<float>(ns) : std::min(c.least_ns, static_cast<float>(ns));
   c.mean_bytes += weight * (static_cast<float>(bytes) - c.mean_bytes);
   if (c.samples < UINT32_MAX) ++c.samples;
   ++samples_;
-  if (samples_ < 64 || samples_ % 64 == 0) fit();
+  if (samples_ < 64 || samples_ % 64 == 0) fit_ = fit([](const Class& c) { return c.mean_ns; });
 }
 
 // Least squares over the means of the size classes, weighted by 1/cost^2 so that relative errors
 // count alike.
-void CostModel::fit() {
+template <class CostOf>
+CostModel::Fit CostModel::fit(CostOf cost_of) const {
   double w = 0, x = 0, y = 0, xx = 0, xy = 0;
   for (const Class& c : classes_) {
-    if (c.samples == 0 || c.mean_ns <= 0) continue;
-    const double weight = std::min<uint32_t>(c.samples, 16) / (double{c.mean_ns} * c.mean_ns);
+    const double ns = cost_of(c);
+    if (c.samples == 0 || ns <= 0) continue;
+    const double weight = std::min<uint32_t>(c.samples, 16) / (ns * ns);
     w += weight;
     x += weight * c.mean_bytes;
-    y += weight * c.mean_ns;
+    y += weight * ns;
     xx += weight * c.mean_bytes * c.mean_bytes;
-    xy += weight * double{c.mean_bytes} * c.mean_ns;
+    xy += weight * double{c.mean_bytes} * ns;
   }
   const double spread = w * xx - x * x;
-  per_byte_ = spread > 1e-9 * w * xx ? std::max(0.0, (w * xy - x * y) / spread) : 0.0;
-  latency_ = std::max(0.0, (y - per_byte_ * x) / w);
+  if (w <= 0) return {};
+  const double per_byte = spread > 1e-9 * w * xx ? std::max(0.0, (w * xy - x * y) / spread) : 0.0;
+  return {std::max(0.0, (y - per_byte * x) / w), per_byte};
+}
+
+CostModel::Fit CostModel::careful() const {
+  return fit([](const Class& c) { return c.samples < few ? c.least_ns : c.mean_ns; });
 }
 
 }  // namespace nearcache

@@ -18,6 +18,13 @@ class CostModel {
     return power < size_classes ? power : size_classes - 1;
   }
 
+  struct Fit {
+    double latency_ns = 0, ns_per_byte = 0;
+    double cost_ns(uint64_t bytes) const {
+      return latency_ns + ns_per_byte * static_cast<double>(bytes);
+    }
+  };
+
   // One get of `bytes`, with its share of the synchronisation that completed it, took `ns`.
   void sample(uint64_t bytes, double ns);
 
@@ -25,9 +32,14 @@ class CostModel {
   uint32_t samples_of(uint64_t bytes) const { return classes_[class_of(bytes)].samples; }
 
   // The fitted cost L + size * G; zero before the first sample.
-  double latency_ns() const { return latency_; }
-  double ns_per_byte() const { return per_byte_; }
-  double cost_ns(uint64_t bytes) const { return latency_ + per_byte_ * static_cast<double>(bytes); }
+  double latency_ns() const { return fit_.latency_ns; }
+  double ns_per_byte() const { return fit_.ns_per_byte; }
+  double cost_ns(uint64_t bytes) const { return fit_.cost_ns(bytes); }
+
+  // The same with care, for what users are told: of a size of which few were measured the quickest
+  // counts. The first gets of a program find the network cold, and where nearly all are hits there
+  // are few others.
+  Fit careful() const;
 
   // What gets of this size were seen to cost, or the fit where none were.
   double observed_ns(uint64_t bytes) const {
@@ -40,13 +52,15 @@ class CostModel {
     uint32_t samples = 0;
     float mean_bytes = 0;
     float mean_ns = 0;
+    float least_ns = 0;
   };
-  void fit();
+  static constexpr uint32_t few = 64;
+  template <class CostOf>
+  Fit fit(CostOf cost_of) const;
 
   Class classes_[size_classes];
   uint32_t samples_ = 0;
-  double latency_ = 0;
-  double per_byte_ = 0;
+  Fit fit_;
 };
 
 }  // namespace nearcache

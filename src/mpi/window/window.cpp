@@ -297,21 +297,21 @@ void Window::fill_counters(Counters* counters) const {
 // What hits saved, less what it took to validate them, and what fetched gets cost, by what the
 // measured ones did.
 void Window::estimate_times(Counters* counters) const {
-  const CostModel& costs = sampling_.costs();
+  const CostModel::Fit costs = sampling_.costs().careful();
   const uint64_t hits = counters->hits_full + counters->hits_pending + counters->hits_partial;
   const uint64_t fetched =
       counters->gets - counters->own_gets - counters->hits_full - counters->hits_pending;
-  if (costs.samples() == 0) return;
+  if (sampling_.costs().samples() == 0) return;
   const double saved =
-      static_cast<double>(hits) * (costs.latency_ns() - hit_cost_ns(0)) +
+      static_cast<double>(hits) * (costs.latency_ns - hit_cost_ns(0)) +
       static_cast<double>(counters->bytes_from_cache) *
-          (costs.ns_per_byte() - (hit_cost_ns(1) - hit_cost_ns(0))) -
+          (costs.ns_per_byte - (hit_cost_ns(1) - hit_cost_ns(0))) -
       static_cast<double>(counters->validations) * costs.cost_ns(sizeof(VersionWords));
   counters->saved_ns = static_cast<uint64_t>(std::max(0.0, saved));
   counters->lost_ns = static_cast<uint64_t>(std::max(0.0, -saved));
-  counters->remote_ns = static_cast<uint64_t>(static_cast<double>(fetched) * costs.latency_ns() +
-                                              static_cast<double>(counters->bytes_from_network) *
-                                                  costs.ns_per_byte());
+  counters->remote_ns =
+      static_cast<uint64_t>(static_cast<double>(fetched) * costs.latency_ns +
+                            static_cast<double>(counters->bytes_from_network) * costs.ns_per_byte);
 }
 
 }  // namespace nearcache::mpi
