@@ -8,7 +8,10 @@
 namespace nearcache::rma {
 
 Engine::Engine(net::Fabric* fabric)
-    : fabric_(fabric), process_(static_cast<uint32_t>(getpid())), outbox_(fabric) {}
+    : fabric_(fabric),
+      direct_(fabric->direct_memory()),
+      process_(static_cast<uint32_t>(getpid())),
+      outbox_(fabric) {}
 
 Window* Engine::open(uint64_t id, Members members, Memory memory, Node* node) {
   auto window = std::make_unique<Window>(this, id, std::move(members), std::move(memory), node);
@@ -101,6 +104,7 @@ void Engine::received(int from, std::span<const std::byte> batch) {
 bool Engine::take(int from, const Message& message) {
   const Head& head = message.head;
   if (head.kind == Kind::data || head.kind == Kind::acknowledged) return take_data(from, message);
+  if (head.kind == Kind::located) return take_location(from, message);
   Window* window = find(head.window);
   if (head.kind == Kind::failed) {
     if (window != nullptr) window->failed(from, head.status);
@@ -130,12 +134,31 @@ bool Engine::take_data(int from, const Message& message) {
   Pending pending;
   if (!pending_.take(head.token, from, &pending)) return false;
   const bool fits =
-      (head.kind == Kind::data) == (pending.to != nullptr) &&
+      pending.by == Pending::By::reply && (head.kind == Kind::data) == (pending.to != nullptr) &&
       (head.status != Status::ok || head.length == pending.length || head.kind != Kind::data);
   if (fits && !message.data.empty())
     std::memcpy(pending.to, message.data.data(), message.data.size());
   finish(pending, fits ? head.status : Status::lost_peer);
   return fits;
+}
+
+bool Engine::take_location(int from, const Message& message) {
+  Pending pending;
+  if (!pending_.take(message.head.token, from, &pending)) return false;
+  const bool fits =
+      pending.by == Pending::By::location && (message.pieces.empty() || message.pieces.size() == 2);
+  if (fits) pending.window->located(pending.target, message.pieces);
+  finish(pending, fits ? message.head.status : Status::lost_peer);
+  return fits;
+}
+
+// Of a token that is not known any more the window is closed, or the peer lost.
+void Engine::transferred(int peer, uint64_t token, std::span<const std::byte> data) {
+  Pending pending;
+  if (!pending_.take(token, peer, &pending)) return;
+  ++(pending.to != nullptr ? transfers_.reads : transfers_.writes);
+  if (pending.to != nullptr) std::memcpy(pending.to, data.data(), data.size());
+  finish(pending, Status::ok);
 }
 
 void Engine::finish(const Pending& pending, Status status) {

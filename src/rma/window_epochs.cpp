@@ -93,8 +93,8 @@ bool Window::completed_by(size_t origins) {
 // executed: its requests wait for the end of that fence here, which needs nothing of this rank's
 // program any more.
 bool Window::take(int peer, const Message& message) {
-  const bool ahead =
-      is_operation(message.head.kind) && message.head.odd_epoch == fence_.odd() && !messages_met();
+  const bool ahead = (is_operation(message.head.kind) || message.head.kind == Kind::locate) &&
+                     message.head.odd_epoch == fence_.odd() && !messages_met();
   if (ahead || (!ahead_.empty() && ahead_.contains(peer))) return ahead_[peer].hold(message.whole);
   if (!exposure_.take(peer, message)) return false;
   take_ahead();

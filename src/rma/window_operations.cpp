@@ -99,6 +99,7 @@ bool Window::issue(Transfer* transfer) {
   }
   Target& to = target(transfer->target);
   take_lock(transfer->target, &to);
+  if (goes_direct(*transfer, &to)) return transfer_directly(transfer, &to);
   use_layout(transfer, &to);
   while (transfer->sent != nullptr && transfer->sent->told < transfer->layout.blocks) {
     if (crowded(transfer->target)) return flush(transfer->target), false;
@@ -119,6 +120,9 @@ bool Window::put_few(int rank, int64_t displacement, const void* data, uint64_t 
       to->lock == Lock::wanted || (all_locked_ && to->lock == Lock::none) || crowded(rank) ||
       engine_->is_lost(peer))
     return false;
+  const Transfer whole{
+      .kind = Kind::put, .target = rank, .displacement = displacement, .length = length};
+  if (goes_direct(whole, to)) return false;
   ++to->issued;
   ++to->operations;
   to->bytes += sizeof(Head) + bytes_of_few(length);  // as if it were the only one
@@ -170,7 +174,7 @@ void Window::issue_part(Transfer* transfer, Target* to) {
   } else if (transfer->pieces.empty() && transfer->layout.size == 0) {
     message.offset = transfer->done;
   } else {
-    pieces = next_pieces(transfer, part / size * size, &bytes);
+    pieces = next_pieces(transfer, part / size * size, most_pieces, &bytes);
   }
   message.element = transfer->element;
   message.operation = transfer->operation;
@@ -197,12 +201,12 @@ void Window::issue_part(Transfer* transfer, Target* to) {
     ask(transfer->target, to, Kind::acknowledge);
 }
 
-std::vector<Piece> Window::next_pieces(Transfer* transfer, uint64_t most, uint64_t* bytes) const {
+std::vector<Piece> Window::next_pieces(Transfer* transfer, uint64_t most, size_t runs,
+                                       uint64_t* bytes) const {
   const ElementLayout& layout = transfer->layout;
   std::vector<Piece> pieces;
   *bytes = 0;
-  while (transfer->done + *bytes < transfer->length && *bytes < most &&
-         pieces.size() < most_pieces) {
+  while (transfer->done + *bytes < transfer->length && *bytes < most && pieces.size() < runs) {
     const Piece whole = layout.size > 0 ? layout.run(transfer->which_element, transfer->piece)
                                         : transfer->pieces[transfer->piece];
     const uint64_t length = std::min(whole.length - transfer->of_piece, most - *bytes);
@@ -218,7 +222,12 @@ std::vector<Piece> Window::next_pieces(Transfer* transfer, uint64_t most, uint64
 
 bool Window::crowded(int rank) const {
   const Target* to = known(rank);
-  return to != nullptr && to->bytes - to->bytes_reached > most_outstanding;
+  if (to == nullptr) return false;
+  const int peer = members_.peer(rank);
+  if (to->direct != nullptr && to->direct->crowded && !engine_->is_lost(peer) &&
+      !engine_->direct_memory()->has_room(peer))
+    return true;
+  return to->bytes - to->bytes_reached > most_outstanding;
 }
 
 }  // namespace nearcache::rma

@@ -31,6 +31,7 @@ enum class Kind : uint8_t {
   complete,
   tell_layout,
   take_back_layout,
+  locate,  // asks for the key of the memory (direct.h)
   // Tokens, taken when they arrive.
   post,
   fence,
@@ -38,9 +39,10 @@ enum class Kind : uint8_t {
   // Replies.
   data,
   acknowledged,
-  failed
+  failed,
+  located  // two pieces: key and address, unit and size; none: it is out of reach
 };
-inline constexpr int kind_count = 19;
+inline constexpr int kind_count = 21;
 inline bool is_operation(Kind kind) { return kind <= Kind::compare_and_swap; }
 inline bool is_token(Kind kind) { return kind >= Kind::post && kind <= Kind::lock_freed; }
 
