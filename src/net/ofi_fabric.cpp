@@ -39,11 +39,10 @@ std::unique_ptr<OfiFabric> OfiFabric::open(int, int, const std::string&, const s
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
 
 #include "net/libfabric.h"
 #include "net/ofi_direct.h"
-#include "net/socket_address.h"
+#include "net/ofi_provider.h"
 
 namespace nearcache::net {
 namespace {
@@ -54,20 +53,6 @@ constexpr int enough_owed = 3;
 constexpr size_t buffer_size = 16 << 10;
 constexpr size_t head_size = sizeof(uint64_t);  // how many buffers have been posted again
 constexpr int polls_between_events = 8;  // of completions, until connections are looked at as well
-
-constexpr uint32_t our_version = FI_VERSION(1, 11);
-
-const char* const hardware[] = {"verbs", "cxi", "efa", "psm3", "opx"};
-
-bool is_hardware(const char* name) {
-  return std::ranges::any_of(hardware, [&](const char* each) { return !std::strcmp(each, name); });
-}
-
-bool has(const std::string& provider, const fi_info& info) {
-  const char* const name = info.fabric_attr->prov_name;
-  if (name == nullptr || std::strlen(name) >= sizeof OfiAddress{}.provider) return false;
-  return provider.empty() ? is_hardware(name) : provider == name;
-}
 
 class Endpoints final : public OfiFabric, private DirectMemory {
  public:
@@ -111,10 +96,6 @@ class Endpoints final : public OfiFabric, private DirectMemory {
   }
 
   std::string failed(const char* what, long error) const;
-  fi_info* hints() const;
-  fi_info* find(const fi_info& hints, const std::string& provider,
-                const std::string& interface) const;
-  void find_direct(const std::string& interface, OfiDirect::Way way);
   Wire* make(fi_info* info, std::string* wrong);
   void accept(fi_info* info);
   Connection* connect(int to, std::string* wrong) override;
@@ -166,7 +147,6 @@ class Endpoints final : public OfiFabric, private DirectMemory {
   fid_eq* events_ = nullptr;
   fid_cq* completions_ = nullptr;
   fid_pep* listener_ = nullptr;
-  std::optional<OfiDirect::Way> way_;  // of FI_RMA, which the provider has
   std::unique_ptr<OfiDirect> direct_;
   int epoll_ = -1, doorbell_ = -1;
   std::atomic<bool> rung_{false};
@@ -185,84 +165,12 @@ std::string Endpoints::failed(const char* what, long error) const {
   return std::string(what) + ": " + library_.strerror(static_cast<int>(std::labs(error)));
 }
 
-// For messages.
-fi_info* Endpoints::hints() const {
-  fi_info* const hints = library_.dupinfo(nullptr);
-  if (hints == nullptr) return nullptr;
-  hints->caps = FI_MSG;
-  hints->ep_attr->type = FI_EP_MSG;
-  hints->domain_attr->threading = FI_THREAD_DOMAIN;
-  hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
-  hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
-  hints->domain_attr->mr_mode =
-      FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
-  hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
-  hints->tx_attr->size = hints->rx_attr->size = buffers;
-  return hints;
-}
-
-fi_info* Endpoints::find(const fi_info& hints, const std::string& provider,
-                         const std::string& interface) const {
-  fi_info* const with_name = library_.dupinfo(&hints);
-  if (with_name == nullptr) return nullptr;
-  if (!provider.empty()) with_name->fabric_attr->prov_name = strdup(provider.c_str());
-  fi_info* chosen = nullptr;
-  const auto look = [&](const char* host) {
-    fi_info* all = nullptr;
-    const uint64_t flags = host != nullptr ? FI_SOURCE | FI_NUMERICHOST : 0;
-    if (library_.getinfo(our_version, host, nullptr, flags, with_name, &all) != 0) return;
-    for (const fi_info* each = all; each != nullptr && chosen == nullptr; each = each->next) {
-      if (has(provider, *each)) chosen = library_.dupinfo(each);
-    }
-    library_.freeinfo(all);
-  };
-  // By the address that the fabric over TCP would listen at; the interfaces of other hardware may
-  // have none.
-  const SocketAddress address = own_address(interface);
-  if (address.family != 0) look(address.host().c_str());
-  if (chosen == nullptr && interface.empty()) look(nullptr);
-  library_.freeinfo(with_name);
-  return chosen;
-}
-
-// The same with FI_RMA, if the provider has it with an end that can be known (ofi_direct.h).
-void Endpoints::find_direct(const std::string& interface, OfiDirect::Way way) {
-  fi_info* const wanted = hints();
-  if (wanted == nullptr) return;
-  wanted->caps |= FI_RMA;
-  wanted->domain_attr->mr_mode &= ~FI_MR_ENDPOINT;
-  wanted->tx_attr->size = buffers + OfiDirect::most_posted;
-  if (way == OfiDirect::Way::delivery_complete) {
-    wanted->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
-  } else {
-    wanted->tx_attr->msg_order = wanted->rx_attr->msg_order = FI_ORDER_SAS | FI_ORDER_RAW;
-    wanted->ep_attr->max_order_raw_size = OfiDirect::buffer_size;
-  }
-  fi_info* const found = find(*wanted, info_->fabric_attr->prov_name, interface);
-  library_.freeinfo(wanted);
-  if (found == nullptr) return;
-  library_.freeinfo(std::exchange(info_, found));
-  info_->tx_attr->op_flags = 0;  // of each write instead
-  way_ = way;
-}
-
 std::string Endpoints::listen(int ranks, const std::string& provider, const std::string& interface,
                               Direct direct) {
-  if (fi_info* const wanted = hints(); wanted != nullptr) {
-    info_ = find(*wanted, provider, interface);
-    library_.freeinfo(wanted);
-  }
-  if (info_ == nullptr) {
-    return (provider.empty() ? "libfabric has no hardware with RDMA and connected endpoints"
-                             : "libfabric's provider '" + provider +
-                                   "' has no connected endpoints (FI_EP_MSG)") +
-           (interface.empty() ? " here" : " at interface '" + interface + "'");
-  }
-  const bool wanted = direct == Direct::hardware ? is_hardware(info_->fabric_attr->prov_name)
-                                                 : direct != Direct::none;
-  if (wanted && direct != Direct::any_reads_behind)
-    find_direct(interface, OfiDirect::Way::delivery_complete);
-  if (wanted && !way_) find_direct(interface, OfiDirect::Way::read_behind);
+  std::string wrong;
+  const OfiProvider found = find_provider(library_, provider, interface, direct, buffers, &wrong);
+  info_ = found.info;
+  if (info_ == nullptr) return wrong;
   int error = library_.fabric(info_->fabric_attr, &fabric_, nullptr);
   if (error != 0) return failed("fi_fabric", error);
   fi_eq_attr events{};
@@ -275,7 +183,7 @@ std::string Endpoints::listen(int ranks, const std::string& provider, const std:
   completions.format = FI_CQ_FORMAT_MSG;
   completions.wait_obj = FI_WAIT_FD;
   // all that can be under way; with more peers than 16,384 memory ends first
-  completions.size = (2 * buffers + (way_ ? OfiDirect::most_posted : 0)) *
+  completions.size = (2 * buffers + (found.way ? OfiDirect::most_posted : 0)) *
                      static_cast<size_t>(std::clamp(ranks, 2, 16384));
   error = fi_cq_open(domain_, &completions, &completions_, nullptr);
   if (error != 0) return failed("fi_cq_open", error);
@@ -288,7 +196,7 @@ std::string Endpoints::listen(int ranks, const std::string& provider, const std:
   address_.size = size;
   std::strncpy(address_.provider, info_->fabric_attr->prov_name, sizeof address_.provider - 1);
 
-  if (way_) direct_ = std::make_unique<OfiDirect>(*info_, domain_, *way_);
+  if (found.way) direct_ = std::make_unique<OfiDirect>(*info_, domain_, *found.way);
 
   epoll_ = epoll_create1(EPOLL_CLOEXEC);
   doorbell_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

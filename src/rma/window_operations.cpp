@@ -120,9 +120,10 @@ bool Window::put_few(int rank, int64_t displacement, const void* data, uint64_t 
       to->lock == Lock::wanted || (all_locked_ && to->lock == Lock::none) || crowded(rank) ||
       engine_->is_lost(peer))
     return false;
-  const Transfer whole{
-      .kind = Kind::put, .target = rank, .displacement = displacement, .length = length};
-  if (goes_direct(whole, to)) return false;
+  if (engine_->direct_memory() != nullptr &&
+      goes_direct(
+          {.kind = Kind::put, .target = rank, .displacement = displacement, .length = length}, to))
+    return false;
   ++to->issued;
   ++to->operations;
   to->bytes += sizeof(Head) + bytes_of_few(length);  // as if it were the only one

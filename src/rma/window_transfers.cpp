@@ -38,8 +38,8 @@ bool Window::goes_direct(const Transfer& transfer, Target* to) {
       transfer.done > 0 || transfer.sent != nullptr || near(transfer.target) != nullptr)
     return false;
   const ElementLayout& layout = transfer.layout;
-  const uint64_t runs = layout.size > 0 ? transfer.length / layout.size * layout.blocks
-                                        : std::max<uint64_t>(transfer.pieces.size(), 1);
+  const uint64_t runs = std::max<uint64_t>(
+      1, layout.size > 0 ? transfer.length / layout.size * layout.blocks : transfer.pieces.size());
   const bool is_large = transfer.length / runs >= large;
   const Direct* const direct = to->direct.get();
   if (direct == nullptr) {
@@ -47,14 +47,16 @@ bool Window::goes_direct(const Transfer& transfer, Target* to) {
     return false;
   }
   if (direct->asked || direct->size == 0) return false;
+  const bool is_alone =
+      runs == 1 && to->issued == to->reached && direct->begun - direct->done < most_small;
+  if (!is_large && !is_alone) return false;
   if (direct->fences != fence_.entered()) {
     if (is_large) locate(transfer.target, to);
     return false;
   }
   const int peer = members_.peer(transfer.target);
   if (!has_lock(*to) || !memory->reaches(peer) || !lies_within(transfer, *direct)) return false;
-  return is_large || (runs == 1 && to->issued == to->reached &&
-                      direct->begun - direct->done < most_small && memory->has_room(peer));
+  return is_large || memory->has_room(peer);
 }
 
 bool Window::lies_within(const Transfer& transfer, const Direct& direct) {
