@@ -31,6 +31,7 @@ class Attack {
     windows_.clear();
     engines_.clear();
     network_ = std::make_unique<net::StubNetwork>(ranks, seed_);
+    network_->reach_memory();
     for (int rank = 0; rank < ranks; ++rank) {
       engines_.push_back(std::make_unique<Engine>(&network_->fabric(rank)));
       windows_.push_back(engines_.back()->open(
@@ -49,6 +50,8 @@ class Attack {
       // The victim waits for replies, whose tokens the hostile rank may guess.
       uint64_t own = 1, old = 2;
       if (input_.byte() % 4 == 0) fetch(victim, hostile, &own, &old);
+      // It also asks where the memory is, and may be told so.
+      if (input_.byte() % 4 == 0) read(victim, hostile);
       network_->fabric(hostile).send(victim, batch());
       settle();
       if (engines_[victim]->is_lost(hostile)) begin();
@@ -81,6 +84,16 @@ class Attack {
     const Mark mark = windows_[static_cast<size_t>(origin)]->flush(target);
     engines_[static_cast<size_t>(origin)]->push();
     return mark;
+  }
+
+  void read(size_t origin, int target) {
+    Transfer transfer{.kind = Kind::get,
+                      .target = target,
+                      .length = many_.size() * 8,
+                      .result = reinterpret_cast<std::byte*>(many_.data())};
+    windows_[origin]->issue(&transfer);
+    windows_[origin]->flush(target);
+    engines_[origin]->push();
   }
 
   void settle() {
@@ -169,6 +182,7 @@ class Attack {
   uint64_t seed_;
   std::unique_ptr<net::StubNetwork> network_;
   std::vector<uint64_t> memory_;
+  std::vector<uint64_t> many_ = std::vector<uint64_t>(1024);
   std::vector<std::unique_ptr<Engine>> engines_;
   std::vector<Window*> windows_;
 };
