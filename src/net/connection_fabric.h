@@ -93,7 +93,16 @@ class ConnectionFabric : public Fabric {
   Receiver& receiver() { return *receiver_; }  // during a poll
   void write(Connection* connection);          // what waits, if there is room again
   void lose(Connection* connection, const std::string& why);
+  void transferred(const Connection* connection, uint64_t token, std::span<const std::byte> data) {
+    moved_ = true;
+    receiver_->transferred(connection->peer, token, data);
+  }
 
+  // Null: there is none yet, or no more.
+  Connection* open_connection(int peer) const {
+    const auto found = peers_.find(peer);
+    return found == peers_.end() ? nullptr : found->second.connection;
+  }
   const auto& connections() const { return connections_; }
   ByteQueue& queue_of(Connection* connection) {
     return connection->state == State::open ? peers_[connection->peer].out : connection->out;

@@ -11,6 +11,8 @@
 #include <span>
 #include <string>
 
+#include "net/direct_memory.h"
+
 namespace nearcache::net {
 
 // Where bytes of a batch go.
@@ -45,6 +47,9 @@ class Receiver {
   // No more comes from this rank, and nothing reaches it: it ended, or broke the protocol. Said
   // once for a rank.
   virtual void lost(int peer, const std::string& why) = 0;
+  // What was begun with this token is done (direct_memory.h): `data` is what was read.
+  virtual void transferred([[maybe_unused]] int peer, [[maybe_unused]] uint64_t token,
+                           [[maybe_unused]] std::span<const std::byte> data) {}
 
  protected:
   ~Receiver() = default;
@@ -57,6 +62,8 @@ class Fabric {
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
   virtual size_t largest_batch() const = 0;  // bytes
+  // Null: it moves nothing but batches.
+  virtual DirectMemory* direct_memory() { return nullptr; }
 
   // Takes a batch, of which the end may be elsewhere. All of it may be overwritten at once. Never
   // waits: what the network does not take now goes with later polls. To another rank. Nothing that

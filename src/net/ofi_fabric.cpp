@@ -16,7 +16,7 @@ bool OfiFabric::may_have_hardware() {
 namespace nearcache::net {
 
 std::unique_ptr<OfiFabric> OfiFabric::open(int, int, const std::string&, const std::string&,
-                                           std::string* wrong) {
+                                           std::string* wrong, Direct) {
   *wrong = "it was built without libfabric's headers";
   return nullptr;
 }
@@ -41,7 +41,8 @@ std::unique_ptr<OfiFabric> OfiFabric::open(int, int, const std::string&, const s
 #include <cstring>
 
 #include "net/libfabric.h"
-#include "net/socket_address.h"
+#include "net/ofi_direct.h"
+#include "net/ofi_provider.h"
 
 namespace nearcache::net {
 namespace {
@@ -53,23 +54,14 @@ constexpr size_t buffer_size = 16 << 10;
 constexpr size_t head_size = sizeof(uint64_t);  // how many buffers have been posted again
 constexpr int polls_between_events = 8;  // of completions, until connections are looked at as well
 
-constexpr uint32_t our_version = FI_VERSION(1, 11);
-
-const char* const hardware[] = {"verbs", "cxi", "efa", "psm3", "opx"};
-
-bool has(const std::string& provider, const fi_info& info) {
-  const char* const name = info.fabric_attr->prov_name;
-  if (name == nullptr || std::strlen(name) >= sizeof OfiAddress{}.provider) return false;
-  if (!provider.empty()) return provider == name;
-  return std::ranges::any_of(hardware, [&](const char* each) { return !std::strcmp(each, name); });
-}
-
-class Endpoints final : public OfiFabric {
+class Endpoints final : public OfiFabric, private DirectMemory {
  public:
   Endpoints(int rank, const Libfabric& library) : OfiFabric(rank), library_(library) {}
   ~Endpoints() override;
-  std::string listen(int ranks, const std::string& provider, const std::string& interface);
+  std::string listen(int ranks, const std::string& provider, const std::string& interface,
+                     Direct direct);
 
+  DirectMemory* direct_memory() override { return direct_ != nullptr ? this : nullptr; }
   bool arm() override;
   int wait_descriptor() const override { return epoll_; }
   void ring() override;
@@ -92,18 +84,18 @@ class Endpoints final : public OfiFabric {
     int credits = window;                 // messages with data that the other end has room for
     int owed = 0;                         // buffers posted again, of which it does not know
     uint32_t free = (1u << buffers) - 1;  // send buffers
+    OfiDirect::Queue moves;
     bool broken = false;
   };
   static Wire* wire(Connection* connection) { return static_cast<Wire*>(connection); }
-  // Of the operation on a buffer, which may end when its connection is no more.
+  // Of the operation on a buffer, or of a move, which may end when its connection is no more.
+  static constexpr unsigned of_send = 1u << 7, of_move = 1u << 6;
   static void* context_of(const Wire& wire, bool send, int buffer) {
-    return reinterpret_cast<void*>(wire.id << 8 | (send ? 1u << 7 : 0u) |
+    return reinterpret_cast<void*>(wire.id << 8 | (send ? of_send : 0u) |
                                    static_cast<unsigned>(buffer));
   }
 
   std::string failed(const char* what, long error) const;
-  fi_info* find(const std::string& provider, const std::string& interface,
-                std::string* wrong) const;
   Wire* make(fi_info* info, std::string* wrong);
   void accept(fi_info* info);
   Connection* connect(int to, std::string* wrong) override;
@@ -113,6 +105,26 @@ class Endpoints final : public OfiFabric {
   void want_to_write(Connection*, bool) override {}
   bool send_message(Wire* wire, Pieces pieces);
   void go_on(Wire* wire);
+  void move(int peer, Key key, uint64_t offset, size_t size, const std::byte* data, uint64_t token);
+  void post_moves(Wire* wire);
+  std::unique_ptr<Exposed> expose(std::byte* base, uint64_t size) override {
+    return direct_->expose(base, size);
+  }
+  bool pins() const override { return direct_->pins(); }
+  bool reaches(int peer) const override {
+    return open_connection(peer) != nullptr && direct_->has_buffers();
+  }
+  bool has_room(int peer) const override {
+    Connection* const connection = open_connection(peer);
+    return connection != nullptr && direct_->has_room() && wire(connection)->moves.has_room();
+  }
+  void begin_read(int from, Key key, uint64_t offset, size_t size, uint64_t token) override {
+    move(from, key, offset, size, nullptr, token);
+  }
+  void begin_write(int to, Key key, uint64_t offset, std::span<const std::byte> data,
+                   uint64_t token) override {
+    move(to, key, offset, data.size(), data.data(), token);
+  }
   bool post(Wire* wire, int buffer);
   void break_off(Wire* wire, const char* what, long error);
 
@@ -135,6 +147,7 @@ class Endpoints final : public OfiFabric {
   fid_eq* events_ = nullptr;
   fid_cq* completions_ = nullptr;
   fid_pep* listener_ = nullptr;
+  std::unique_ptr<OfiDirect> direct_;
   int epoll_ = -1, doorbell_ = -1;
   std::atomic<bool> rung_{false};
   bool armed_ = false;
@@ -152,49 +165,11 @@ std::string Endpoints::failed(const char* what, long error) const {
   return std::string(what) + ": " + library_.strerror(static_cast<int>(std::labs(error)));
 }
 
-fi_info* Endpoints::find(const std::string& provider, const std::string& interface,
-                         std::string* wrong) const {
-  fi_info* const hints = library_.dupinfo(nullptr);
-  if (hints == nullptr) return nullptr;
-  hints->caps = FI_MSG;
-  hints->ep_attr->type = FI_EP_MSG;
-  hints->domain_attr->threading = FI_THREAD_DOMAIN;
-  hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
-  hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
-  hints->domain_attr->mr_mode =
-      FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
-  hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
-  hints->tx_attr->size = hints->rx_attr->size = buffers;
-  if (!provider.empty()) hints->fabric_attr->prov_name = strdup(provider.c_str());
-  fi_info* chosen = nullptr;
-  const auto look = [&](const char* host) {
-    fi_info* all = nullptr;
-    const uint64_t flags = host != nullptr ? FI_SOURCE | FI_NUMERICHOST : 0;
-    if (library_.getinfo(our_version, host, nullptr, flags, hints, &all) != 0) return;
-    for (const fi_info* each = all; each != nullptr && chosen == nullptr; each = each->next) {
-      if (has(provider, *each)) chosen = library_.dupinfo(each);
-    }
-    library_.freeinfo(all);
-  };
-  // By the address that the fabric over TCP would listen at; the interfaces of other hardware may
-  // have none.
-  const SocketAddress address = own_address(interface);
-  if (address.family != 0) look(address.host().c_str());
-  if (chosen == nullptr && interface.empty()) look(nullptr);
-  library_.freeinfo(hints);
-  if (chosen == nullptr) {
-    *wrong = provider.empty()
-                 ? "libfabric has no hardware with RDMA and connected endpoints"
-                 : "libfabric's provider '" + provider + "' has no connected endpoints (FI_EP_MSG)";
-    *wrong += interface.empty() ? " here" : " at interface '" + interface + "'";
-  }
-  return chosen;
-}
-
-std::string Endpoints::listen(int ranks, const std::string& provider,
-                              const std::string& interface) {
+std::string Endpoints::listen(int ranks, const std::string& provider, const std::string& interface,
+                              Direct direct) {
   std::string wrong;
-  info_ = find(provider, interface, &wrong);
+  const OfiProvider found = find_provider(library_, provider, interface, direct, buffers, &wrong);
+  info_ = found.info;
   if (info_ == nullptr) return wrong;
   int error = library_.fabric(info_->fabric_attr, &fabric_, nullptr);
   if (error != 0) return failed("fi_fabric", error);
@@ -208,7 +183,8 @@ std::string Endpoints::listen(int ranks, const std::string& provider,
   completions.format = FI_CQ_FORMAT_MSG;
   completions.wait_obj = FI_WAIT_FD;
   // all that can be under way; with more peers than 16,384 memory ends first
-  completions.size = 2 * buffers * static_cast<size_t>(std::clamp(ranks, 2, 16384));
+  completions.size = (2 * buffers + (found.way ? OfiDirect::most_posted : 0)) *
+                     static_cast<size_t>(std::clamp(ranks, 2, 16384));
   error = fi_cq_open(domain_, &completions, &completions_, nullptr);
   if (error != 0) return failed("fi_cq_open", error);
   error = fi_passive_ep(fabric_, info_, &listener_, nullptr);
@@ -219,6 +195,8 @@ std::string Endpoints::listen(int ranks, const std::string& provider,
   if (error != 0) return failed("cannot listen", error);
   address_.size = size;
   std::strncpy(address_.provider, info_->fabric_attr->prov_name, sizeof address_.provider - 1);
+
+  if (found.way) direct_ = std::make_unique<OfiDirect>(*info_, domain_, *found.way);
 
   epoll_ = epoll_create1(EPOLL_CLOEXEC);
   doorbell_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -238,6 +216,7 @@ std::string Endpoints::listen(int ranks, const std::string& provider,
 Endpoints::~Endpoints() {
   for (const auto& entry : by_endpoint_) fi_close(entry.first);
   for (const auto& entry : connections()) wire(entry.first)->unregister();
+  direct_.reset();
   const auto close_one = [](auto* object) {
     if (object != nullptr) fi_close(&object->fid);
   };
@@ -323,6 +302,7 @@ void Endpoints::hang_up(Connection* connection) {
   by_endpoint_.erase(&wire->endpoint->fid);
   fi_shutdown(wire->endpoint, 0);
   fi_close(&std::exchange(wire->endpoint, nullptr)->fid);
+  if (direct_ != nullptr) direct_->give_up(&wire->moves);
 }
 
 void Endpoints::break_off(Wire* wire, const char* what, long error) {
@@ -385,6 +365,25 @@ bool Endpoints::send_message(Wire* wire, Pieces pieces) {
 void Endpoints::go_on(Wire* wire) {
   if (!queue_of(wire).empty()) write(wire);
   if (wire->owed >= enough_owed && wire->free != 0 && !wire->broken) send_message(wire, {});
+  if (direct_ != nullptr) post_moves(wire);
+}
+
+void Endpoints::move(int peer, Key key, uint64_t offset, size_t size, const std::byte* data,
+                     uint64_t token) {
+  Wire* const wire = Endpoints::wire(open_connection(peer));
+  direct_->add(&wire->moves, key, offset, size, data, token);
+  post_moves(wire);
+}
+
+void Endpoints::post_moves(Wire* wire) {
+  if (wire->broken || wire->moves.all_posted()) return;
+  const long error = direct_->post(&wire->moves, wire->endpoint, wire->id << 8 | of_move);
+  if (error == -FI_EAGAIN) {
+    again_ = true;
+  } else if (error != 0) {
+    break_off(wire, "its connection broke", error);
+  }
+  if (armed_ && !arm()) ring();
 }
 
 // Receiving
@@ -432,8 +431,16 @@ void Endpoints::completed(const fi_cq_msg_entry& entry) {
   const auto context = reinterpret_cast<uintptr_t>(entry.op_context);
   Wire* const wire = find(context >> 8);
   if (wire == nullptr) return;
+  if ((context & of_move) != 0) {
+    const auto done = [&](uint64_t token, std::span<const std::byte> data) {
+      transferred(wire, token, data);
+    };
+    direct_->completed(&wire->moves, context % OfiDirect::most_of_peer, done);
+    if (wire->state != State::closed) post_moves(wire);
+    return;
+  }
   const int buffer = static_cast<int>(context & (buffers - 1));
-  if ((context & 1u << 7) != 0) {
+  if ((context & of_send) != 0) {
     wire->free |= 1u << buffer;
     go_on(wire);
   } else {
@@ -499,11 +506,12 @@ void Endpoints::take_event(uint32_t event, const fi_eq_cm_entry& entry) {
 }  // namespace
 
 std::unique_ptr<OfiFabric> OfiFabric::open(int rank, int ranks, const std::string& provider,
-                                           const std::string& interface, std::string* wrong) {
+                                           const std::string& interface, std::string* wrong,
+                                           Direct direct) {
   const Libfabric* const library = libfabric(wrong);
   if (library == nullptr) return nullptr;
   auto fabric = std::make_unique<Endpoints>(rank, *library);
-  *wrong = fabric->listen(ranks, provider, interface);
+  *wrong = fabric->listen(ranks, provider, interface, direct);
   return wrong->empty() ? std::move(fabric) : nullptr;
 }
 

@@ -1,4 +1,5 @@
-// The fabric over libfabric (OpenFabrics Interfaces): connected endpoints for messages, FI_EP_MSG.
+// The fabric over libfabric (OpenFabrics Interfaces): connected endpoints for messages, FI_EP_MSG,
+// and for what the provider can read and write without the target (ofi_direct.h).
 //
 // The bytes of a connection go in messages of at most 16 KiB, whose receive buffers are posted
 // before they may be sent: each message says how many buffers have been posted again, and no more
@@ -32,11 +33,16 @@ struct OfiAddress {
 
 class OfiFabric : public ConnectionFabric {
  public:
+  // Whose FI_RMA is used. any_reads_behind: the end of a write is known by a read (ofi_direct.h),
+  // even where the provider promises more.
+  enum class Direct { none, hardware, any, any_reads_behind };
+
   // Listens by this provider; "" is the first that is hardware with RDMA and up. At this network
   // interface, if it is not "". Null and the reason where that is impossible. Nothing may be sent,
   // and no poll made, before `know`.
   static std::unique_ptr<OfiFabric> open(int rank, int ranks, const std::string& provider,
-                                         const std::string& interface, std::string* wrong);
+                                         const std::string& interface, std::string* wrong,
+                                         Direct direct = Direct::hardware);
   // Whether a look for such hardware is worth loading libfabric.
   static bool may_have_hardware();
 

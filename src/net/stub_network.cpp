@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -23,9 +24,85 @@ void StubNetwork::send(Pair pair, std::span<const std::byte> batch,
   all.insert(all.end(), end.begin(), end.end());
 }
 
+namespace {
+
+struct Region final : DirectMemory::Exposed {
+  explicit Region(std::function<void()> end) : hide(std::move(end)) {}
+  ~Region() override { hide(); }
+  void has(DirectMemory::Key key) { key_ = key; }
+
+  std::function<void()> hide;
+};
+
+}  // namespace
+
+std::unique_ptr<DirectMemory::Exposed> StubNetwork::expose(std::byte* base, uint64_t size) {
+  const uint64_t key = ++last_key_, address = reinterpret_cast<uint64_t>(base);
+  exposed_[key] = {address, address + size};
+  auto region = std::make_unique<Region>([this, key] { exposed_.erase(key); });
+  region->has({key, address});
+  return region;
+}
+
+bool StubNetwork::has_room(Pair pair) const {
+  constexpr size_t most = 6;
+  const auto found = memory_.find(pair);
+  return found == memory_.end() || found->second.size() < most;
+}
+
+void StubNetwork::begin(Pair pair, DirectMemory::Key key, uint64_t offset,
+                        std::vector<std::byte> data, uint64_t token, bool write) {
+  ++transfers_;
+  if (dead_[static_cast<size_t>(pair.from)] || dead_[static_cast<size_t>(pair.to)]) return;
+  const auto found = exposed_.find(key.key);
+  const auto [begin, end] =
+      found == exposed_.end() ? std::pair<uint64_t, uint64_t>() : found->second;
+  const uint64_t address = key.address + offset;
+  if (address < begin || address > end || data.size() > end - address)
+    return to_tell_[static_cast<size_t>(pair.from)].push_back(pair.to);
+  memory_[pair].push_back({write, false, address, token, std::move(data)});
+}
+
+void StubNetwork::execute(Transfer* transfer) {
+  if (std::exchange(transfer->executed, true)) return;
+  auto* const there = reinterpret_cast<std::byte*>(transfer->address);
+  if (transfer->write) {
+    std::ranges::copy(transfer->data, there);
+  } else {
+    std::copy_n(there, transfer->data.size(), transfer->data.begin());
+  }
+}
+
+// The end of the first one of a pair; any others may be executed before.
+bool StubNetwork::end_one(int rank, Receiver& receiver) {
+  std::vector<Pair> here;
+  for (const auto& [pair, transfers] : memory_) {
+    if (pair.from == rank) here.push_back(pair);
+  }
+  if (here.empty()) return false;
+  const auto found = memory_.find(here[below(here.size())]);
+  std::deque<Transfer>& transfers = found->second;
+  execute(&transfers[below(transfers.size())]);
+  if (below(2) == 0) return true;
+  execute(&transfers.front());
+  const Transfer first = std::move(transfers.front());
+  const int peer = found->first.to;
+  transfers.pop_front();
+  if (transfers.empty()) memory_.erase(found);
+  receiver.transferred(peer, first.token,
+                       first.write ? std::span<const std::byte>() : std::span(first.data));
+  return true;
+}
+
 int StubNetwork::draw() {
-  if (waiting_.empty()) return -1;
-  drawn_ = waiting_[below(waiting_.size())];
+  drawn_end_ = -1;
+  if (waiting_.empty() && memory_.empty()) return -1;
+  const size_t which = below(waiting_.size() + memory_.size());
+  if (which >= waiting_.size()) {
+    const auto past = static_cast<std::ptrdiff_t>(which - waiting_.size());
+    return drawn_end_ = std::next(memory_.begin(), past)->first.from;
+  }
+  drawn_ = waiting_[which];
   return drawn_.to;
 }
 
@@ -34,14 +111,15 @@ bool StubNetwork::poll(int rank, Receiver& receiver) {
   if (!gone.empty()) {
     const int peer = gone.back();
     gone.pop_back();
-    receiver.lost(peer, "it was killed");
+    receiver.lost(peer, "it was killed, or its memory is not there");
     return true;
   }
+  if (std::exchange(drawn_end_, -1) == rank) return end_one(rank, receiver);
   if (drawn_.to != rank) {
     std::vector<Pair> here;
     std::ranges::copy_if(waiting_, std::back_inserter(here),
                          [&](const Pair& pair) { return pair.to == rank; });
-    if (here.empty()) return false;
+    if (here.empty()) return end_one(rank, receiver);
     drawn_ = here[below(here.size())];
   }
   const Pair pair = std::exchange(drawn_, {-1, -1});
@@ -94,6 +172,7 @@ void StubNetwork::kill(int rank) {
   const auto concerned = [&](const Pair& pair) { return pair.from == rank || pair.to == rank; };
   std::erase_if(waiting_, concerned);
   std::erase_if(under_way_, [&](const auto& entry) { return concerned(entry.first); });
+  std::erase_if(memory_, [&](const auto& entry) { return concerned(entry.first); });
   drawn_ = {-1, -1};
   for (int other = 0; other < static_cast<int>(fabrics_.size()); ++other) {
     if (other != rank) to_tell_[static_cast<size_t>(other)].push_back(rank);

@@ -1,6 +1,7 @@
 // A network of many ranks in one process and one thread, for tests: which batch arrives next is
 // drawn at random, in order for each pair, and all that is sent is counted. Of batches with a body,
-// some come with it in its place.
+// some come with it in its place. If asked for, it also reads and writes memory (direct_memory.h):
+// at any time, in any order, and says later that it has.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +19,17 @@ namespace nearcache::net {
 class StubNetwork {
  public:
   StubNetwork(int ranks, uint64_t seed);
+  void reach_memory() { reaches_memory_ = true; }
 
   Fabric& fabric(int rank) { return *fabrics_[static_cast<size_t>(rank)]; }
 
-  // A rank that a batch has reached, which its next poll will take; -1 if nothing is under way.
+  // A rank that a batch has reached, or for whom memory was read or written, which its next poll
+  // will take; -1 if nothing is under way.
   int draw();
 
   uint64_t batches() const { return batches_; }  // sent since the start
   uint64_t bytes() const { return bytes_; }
+  uint64_t transfers() const { return transfers_; }  // reads and writes since the start
   // The rank has ended: the others are told, and nothing from or to it arrives any more.
   void kill(int rank);
 
@@ -36,7 +40,14 @@ class StubNetwork {
     auto operator<=>(const Pair&) const = default;
   };
 
-  class End final : public Fabric {
+  // From the first rank of a pair to memory of the second.
+  struct Transfer {
+    bool write, executed;
+    uint64_t address, token;
+    std::vector<std::byte> data;
+  };
+
+  class End final : public Fabric, private DirectMemory {
    public:
     End(StubNetwork* network, int rank) : network_(network), rank_(rank) {}
     int rank() const override { return rank_; }
@@ -48,8 +59,22 @@ class StubNetwork {
     bool sends_unsure() const override { return true; }
     void send_unsure(int to, std::span<const std::byte> batch, std::span<const std::byte> data,
                      Ending ending) override;
+    DirectMemory* direct_memory() override { return network_->reaches_memory_ ? this : nullptr; }
 
    private:
+    std::unique_ptr<Exposed> expose(std::byte* base, uint64_t size) override {
+      return network_->expose(base, size);
+    }
+    bool pins() const override { return false; }
+    bool reaches(int peer) const override { return !network_->dead_[static_cast<size_t>(peer)]; }
+    bool has_room(int peer) const override { return network_->has_room({rank_, peer}); }
+    void begin_read(int from, Key key, uint64_t offset, size_t size, uint64_t token) override {
+      network_->begin({rank_, from}, key, offset, std::vector<std::byte>(size), token, false);
+    }
+    void begin_write(int to, Key key, uint64_t offset, std::span<const std::byte> data,
+                     uint64_t token) override {
+      network_->begin({rank_, to}, key, offset, {data.begin(), data.end()}, token, true);
+    }
     void send_both(int to, std::span<const std::byte> batch,
                    std::span<const std::byte> end) override {
       network_->send({rank_, to}, batch, end);
@@ -62,6 +87,12 @@ class StubNetwork {
   void send(Pair pair, std::span<const std::byte> batch, std::span<const std::byte> end);
   bool poll(int rank, Receiver& receiver);
   bool bring_apart(int from, std::span<const std::byte> batch, Receiver& receiver);
+  std::unique_ptr<DirectMemory::Exposed> expose(std::byte* base, uint64_t size);
+  bool has_room(Pair pair) const;
+  void begin(Pair pair, DirectMemory::Key key, uint64_t offset, std::vector<std::byte> data,
+             uint64_t token, bool write);
+  bool end_one(int rank, Receiver& receiver);
+  static void execute(Transfer* transfer);
   size_t below(size_t bound) { return random_() % bound; }
 
   std::mt19937_64 random_;
@@ -70,9 +101,14 @@ class StubNetwork {
   std::map<Pair, std::deque<Batch>> under_way_;
   std::vector<Pair> waiting_;  // the pairs with something under way
   Pair drawn_{-1, -1};
+  bool reaches_memory_ = false;
+  std::map<Pair, std::deque<Transfer>> memory_;                // transfers under way; none is empty
+  std::map<uint64_t, std::pair<uint64_t, uint64_t>> exposed_;  // base and end by key
+  uint64_t last_key_ = 0;
+  int drawn_end_ = -1;  // whose transfer
   std::vector<bool> dead_;
   std::vector<std::vector<int>> to_tell_;  // by rank: who was lost
-  uint64_t batches_ = 0, bytes_ = 0;
+  uint64_t batches_ = 0, bytes_ = 0, transfers_ = 0;
 };
 
 }  // namespace nearcache::net

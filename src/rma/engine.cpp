@@ -8,7 +8,10 @@
 namespace nearcache::rma {
 
 Engine::Engine(net::Fabric* fabric)
-    : fabric_(fabric), process_(static_cast<uint32_t>(getpid())), outbox_(fabric) {}
+    : fabric_(fabric),
+      direct_(fabric->direct_memory()),
+      process_(static_cast<uint32_t>(getpid())),
+      outbox_(fabric) {}
 
 Window* Engine::open(uint64_t id, Members members, Memory memory, Node* node) {
   auto window = std::make_unique<Window>(this, id, std::move(members), std::move(memory), node);
@@ -102,6 +105,7 @@ void Engine::received(int from, std::span<const std::byte> batch) {
 bool Engine::take(int from, const Message& message) {
   const Head& head = message.head;
   if (is_data(head.kind) || head.kind == Kind::acknowledged) return take_data(from, message);
+  if (head.kind == Kind::located) return take_location(from, message);
   Window* window = find(head.window);
   if (head.kind == Kind::failed) {
     if (window != nullptr) window->failed(from, head.status);
@@ -143,7 +147,7 @@ bool Engine::take_data(int from, const Message& message) {
   Pending pending;
   if (!pending_.take(head.token, from, &pending)) return false;
   Status status = head.status;
-  bool fits = is_data(head.kind) == (pending.to != nullptr) &&
+  bool fits = pending.by == Pending::By::reply && is_data(head.kind) == (pending.to != nullptr) &&
               (status != Status::ok || head.length == pending.length || !is_data(head.kind));
   if (head.kind == Kind::unsure_data)
     fits =
@@ -182,7 +186,9 @@ net::Place Engine::body(int from, std::span<const std::byte> bytes, size_t batch
     return {};
   if (is_data(head.kind)) {
     const Pending* const pending = pending_.find(head.token, from);
-    if (pending == nullptr || pending->to == nullptr || pending->length != head.length) return {};
+    if (pending == nullptr || pending->by != Pending::By::reply || pending->to == nullptr ||
+        pending->length != head.length)
+      return {};
     return {pending->to, head.length};
   }
   if (head.kind != Kind::put || head.by_layout != 0) return {};
@@ -207,7 +213,8 @@ bool Engine::take_data_apart(int from, const Head& head, std::span<const std::by
   Pending pending;
   if (!pending_.take(head.token, from, &pending)) return true;
   Status status = Status::ok;
-  const bool fits = head.kind == Kind::data || read_status(end, &status);
+  const bool fits =
+      pending.by == Pending::By::reply && (head.kind == Kind::data || read_status(end, &status));
   // The program's own memory is not there.
   if (status == Status::ok && !in_place) status = Status::out_of_range;
   finish(pending, fits ? status : Status::lost_peer);
@@ -218,6 +225,27 @@ void Engine::take_put_apart(int from, const Head& head, bool in_place) {
   Window* const window = find(head.window);
   if (window == nullptr) return refuse(&outbox_, from, head, Status::no_window);
   window->put_apart(from, head, in_place);
+}
+
+// Memory that the network reads and writes
+
+bool Engine::take_location(int from, const Message& message) {
+  Pending pending;
+  if (!pending_.take(message.head.token, from, &pending)) return false;
+  const bool fits =
+      pending.by == Pending::By::location && (message.pieces.empty() || message.pieces.size() == 2);
+  if (fits) pending.window->located(pending.target, message.pieces);
+  finish(pending, fits ? message.head.status : Status::lost_peer);
+  return fits;
+}
+
+// Of a token that is not known any more the window is closed, or the peer lost.
+void Engine::transferred(int peer, uint64_t token, std::span<const std::byte> data) {
+  Pending pending;
+  if (!pending_.take(token, peer, &pending)) return;
+  ++(pending.to != nullptr ? transfers_.reads : transfers_.writes);
+  if (pending.to != nullptr) std::memcpy(pending.to, data.data(), data.size());
+  finish(pending, Status::ok);
 }
 
 void Engine::finish(const Pending& pending, Status status) {

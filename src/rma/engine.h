@@ -30,6 +30,12 @@ class Engine final : public net::Receiver {
   Outbox& outbox() { return outbox_; }
   PendingTable& pending() { return pending_; }
   net::Detour& detour() { return detour_; }
+  net::DirectMemory* direct_memory() const { return direct_; }
+  // How often memory was read and written by the network, without its owner.
+  struct Transfers {
+    uint64_t reads = 0, writes = 0;
+  };
+  Transfers& transfers() { return transfers_; }
 
   // Ranks agree on a window's id, and then open it. Meanwhile others may have opened it already:
   // what they ask for waits until it is open here, if it is between these two that it comes. A
@@ -68,6 +74,7 @@ class Engine final : public net::Receiver {
   void received_apart(int from, std::span<const std::byte> head, std::span<const std::byte> end,
                       bool in_place) override;
   void lost(int peer, const std::string& why) override;
+  void transferred(int peer, uint64_t token, std::span<const std::byte> data) override;
   // The process of a rank of this node has ended.
   void ended(int peer);
 
@@ -81,10 +88,13 @@ class Engine final : public net::Receiver {
   bool take_data(int from, const Message& message);
   bool take_data_apart(int from, const Head& head, std::span<const std::byte> end, bool in_place);
   void take_put_apart(int from, const Head& head, bool in_place);
+  bool take_location(int from, const Message& message);
   Window* find(uint64_t id);
   static void finish(const Pending& pending, Status status);
 
   net::Fabric* fabric_;
+  net::DirectMemory* direct_;
+  Transfers transfers_;
   uint32_t process_;
   Outbox outbox_;
   PendingTable pending_;

@@ -1,6 +1,7 @@
 #include "rma/exposure.h"
 
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "rma/execute_there.h"
@@ -19,6 +20,7 @@ void refuse(Outbox* outbox, int to, const Head& request, Status status) {
              .status = status,
              .window = request.window,
              .token = request.token};
+  if (request.kind == Kind::locate) reply.kind = Kind::located;
   outbox->append(to, reply);
   if (request.kind == Kind::unlock || request.kind == Kind::acknowledge) {
     outbox->append(
@@ -88,6 +90,9 @@ void Exposure::run(int from, const Message& message) {
       break;
     case Kind::take_back_layout:
       layouts_.take_back(from, head.token);
+      break;
+    case Kind::locate:
+      locate(from, head);
       break;
     default:
       break;
@@ -197,6 +202,26 @@ std::byte* Exposure::place_of_put(int from, const Head& head) const {
 void Exposure::put_apart(int from, const Head& head, bool in_place) {
   ++executed_[head.odd_epoch];
   if (!in_place) refuse(outbox_, from, head, Status::out_of_range);
+}
+
+// The whole memory is within reach from when somebody asks first until the window goes: all have
+// left it by then.
+void Exposure::locate(int from, const Head& request) {
+  if (without_lock_.contains(from)) return refuse(outbox_, from, request, Status::lost_lock);
+  const bool stays =
+      direct_ != nullptr && !memory_.is_dynamic() && (memory_.is_certain() || direct_->pins());
+  if (stays && memory_.size() > 0 && !std::exchange(tried_to_expose_, true))
+    exposed_ = direct_->expose(memory_.base(), memory_.size());
+  Head reply{.kind = Kind::located, .window = request.window, .token = request.token};
+  if (exposed_ == nullptr) {
+    outbox_->append(from, reply);
+    return;
+  }
+  const net::DirectMemory::Key key = exposed_->key();
+  const Piece pieces[] = {{static_cast<int64_t>(key.key), key.address},
+                          {memory_.unit(), memory_.size()}};
+  reply.has_pieces(std::size(pieces));
+  outbox_->append(from, reply, pieces);
 }
 
 Head Exposure::answer(const Head& request) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -30,8 +31,10 @@ class Exposure {
 
   // `commons` and `detour` are kept; `process` is this one.
   // `queue`: of the window's lock here. `tell` is called with a place of this node whose turn came.
+  // `direct`: of the network; null: it has no such thing.
   Exposure(Memory memory, int ranks, Outbox* outbox, net::Detour* detour, Commons* commons,
-           LockQueue queue, uint32_t process, std::function<void(size_t place)> tell)
+           LockQueue queue, uint32_t process, std::function<void(size_t place)> tell,
+           net::DirectMemory* direct)
       : memory_(std::move(memory)),
         outbox_(outbox),
         detour_(detour),
@@ -40,6 +43,7 @@ class Exposure {
         queue_(queue),
         locks_(&commons->lock, queue),
         tell_(std::move(tell)),
+        direct_(direct),
         layouts_(layout_share(ranks)) {}
 
   // A request. False if its origin has sent more than it may while it waits for a lock. It is
@@ -82,6 +86,7 @@ class Exposure {
   bool each_run(int from, const Message& message, Function function) const;
   void unlock(int from, const Head& request);
   void refuse_lock();
+  void locate(int from, const Head& request);
   void take_deferred(int origin);
 
   Memory memory_;
@@ -92,6 +97,9 @@ class Exposure {
   LockQueue queue_;
   Locks locks_;
   std::function<void(size_t place)> tell_;
+  net::DirectMemory* direct_;
+  std::unique_ptr<net::DirectMemory::Exposed> exposed_;
+  bool tried_to_expose_ = false;
   ToldLayouts layouts_;
   CheckedCopies copies_;
   std::vector<std::byte> fetched_;

@@ -19,6 +19,9 @@ struct Completion {
 };
 
 struct Pending {
+  // location: a reply with a key. transfer: not a message, but what the network says.
+  enum class By : uint8_t { reply, location, transfer };
+
   Window* window = nullptr;
   int target = 0;  // rank of the window
   int peer = 0;    // of the job
@@ -28,6 +31,7 @@ struct Pending {
   std::byte* to = nullptr;  // of an operation that fetches
   uint64_t length = 0;
   Completion completion;
+  By by = By::reply;
 };
 
 class PendingTable {

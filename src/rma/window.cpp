@@ -14,8 +14,10 @@ Window::Window(Engine* engine, uint64_t id, Members members, Memory memory, Node
       rank_(members_.rank_of(engine->rank())),
       node_(node),
       commons_(make_commons(memory)),
-      exposure_(std::move(memory), members_.size(), &engine->outbox(), &engine->detour(), commons_,
-                queue_of(commons_), engine->process(), [this](size_t place) { tell_turn(place); }),
+      exposure_(
+          std::move(memory), members_.size(), &engine->outbox(), &engine->detour(), commons_,
+          queue_of(commons_), engine->process(), [this](size_t place) { tell_turn(place); },
+          engine->direct_memory()),
       fence_(rank_, members_.size(),
              [this](int to, uint64_t fence, int round, std::span<const Piece> counts) {
                Head token = head(Kind::fence);
@@ -146,23 +148,25 @@ Mark Window::flush(int rank) {
   if (Near* const near = this->near(rank); near != nullptr && near->queued)
     return to == nullptr || to->issued == to->reached ? defer(near, false) : to->issued;
   if (to == nullptr) return 0;
-  if (to->lock == Lock::wanted) return lock_now(rank);
-  if (to->issued == to->reached) return 0;
+  const uint64_t transfers = to->direct != nullptr ? to->direct->begun : 0;
+  if (to->lock == Lock::wanted) return {lock_now(rank).messages, transfers};
+  if (to->issued == to->reached) return {0, transfers};
   if (to->answered != to->issued) ask(rank, to, Kind::acknowledge);
-  return to->issued;
+  return {to->issued, transfers};
 }
 
 Mark Window::flush_local(int rank) {
   const Target* to = known(rank);
   if (to == nullptr) return 0;
   if (to->reached >= to->fetching) engine_->outbox().push(members_.peer(rank));
-  return to->fetching;
+  return {to->fetching, to->direct != nullptr ? to->direct->fetching : 0};
 }
 
 bool Window::reached(int rank, Mark mark) const {
   if (mark == 0) return true;
   const Target* to = known(rank);
-  return to == nullptr || to->reached >= mark;
+  return to == nullptr || (to->reached >= mark.messages &&
+                           (to->direct == nullptr || to->direct->done >= mark.transfers));
 }
 
 void Window::flush_all() {
@@ -170,18 +174,26 @@ void Window::flush_all() {
 }
 
 bool Window::all_reached() const {
-  return std::ranges::all_of(
-      targets_, [](const auto& each) { return each.second.reached == each.second.issued; });
+  return transferred() && std::ranges::all_of(targets_, [](const auto& each) {
+           return each.second.reached == each.second.issued;
+         });
 }
 
 bool Window::all_landed() const {
-  return std::ranges::all_of(
-      targets_, [](const auto& each) { return each.second.reached >= each.second.fetching; });
+  return transferred() && std::ranges::all_of(targets_, [](const auto& each) {
+           return each.second.reached >= each.second.fetching;
+         });
 }
 
 void Window::answered(const Pending& pending, Status status) {
   Target& to = target(pending.target);
   if (status != Status::ok && to.error == Status::ok) to.error = status;
+  if (pending.by == Pending::By::transfer) {
+    to.direct->done = std::max(to.direct->done, pending.sequence);
+    --transfers_;
+    return;
+  }
+  if (status == Status::lost_lock) to.refused = true;
   to.reached = std::max(to.reached, pending.sequence);
   to.bytes_reached = std::max(to.bytes_reached, pending.bytes);
   if (to.reached != to.issued) return;
@@ -191,7 +203,10 @@ void Window::answered(const Pending& pending, Status status) {
 
 void Window::failed(int peer, Status status) {
   const int rank = members_.rank_of(peer);
-  if (rank >= 0 && target(rank).error == Status::ok) target(rank).error = status;
+  if (rank < 0) return;
+  Target& to = target(rank);
+  if (to.error == Status::ok) to.error = status;
+  if (status == Status::lost_lock) to.refused = true;
 }
 
 Status Window::take_error(int rank) {

@@ -12,8 +12,8 @@
 // to them is under way: then there is nothing to wait for. Only a lock that is not free, and what
 // comes behind it, goes by messages.
 //
-// In four files: window.cpp (near targets, what has come back, the end of others),
-// window_operations.cpp, window_locks.cpp and window_epochs.cpp.
+// In five files: window.cpp (near targets, what has come back, the end of others),
+// window_operations.cpp, window_transfers.cpp (RDMA), window_locks.cpp and window_epochs.cpp.
 //
 // Targets and origins are ranks of the window. One thread at a time, but for what says otherwise.
 #pragma once
@@ -61,9 +61,18 @@ struct Transfer {
   uint64_t of_piece = 0;
   uint64_t which_element = 0;
   SentLayouts::Sent* sent = nullptr;
+  bool direct = false;  // by the network, without the target
 };
 
-using Mark = uint64_t;
+// How far what was asked of a target must have come: messages and, apart from them, what the
+// network does without the target.
+struct Mark {
+  Mark(uint64_t of_messages = 0, uint64_t of_transfers = 0)
+      : messages(of_messages), transfers(of_transfers) {}
+  bool operator==(const Mark&) const = default;
+
+  uint64_t messages, transfers;
+};
 
 class Window {
  public:
@@ -118,6 +127,10 @@ class Window {
   // The same of a put of few bytes in one run, to a target that messages go to already. False, and
   // nothing has happened, if it is to be issued.
   bool put_few(int rank, int64_t displacement, const void* data, uint64_t length);
+  // Nothing that the network does without the target, or any, is under way: to be waited for before
+  // whatever tells others that it is done, `unlock`, `unlock_all`, `complete`, `fence_enter`.
+  bool transferred(int rank) const;
+  bool transferred() const { return transfers_ == 0; }
 
   // Asks that all that was issued to the target be executed. What is held goes when somebody waits,
   // here and below, or at Engine::push. Nothing goes where nothing is outstanding. A lock that
@@ -186,6 +199,7 @@ class Window {
   bool take_token(int peer, const Message& message);
   void answered(const Pending& pending, Status status);
   void failed(int peer, Status status);
+  void located(int rank, std::span<const Piece> where);
   void lost(int peer);
   // Its process has ended: locks that it had taken by their words are given back.
   void ended(int peer);
@@ -201,18 +215,35 @@ class Window {
     bool unlock = false;
   };
 
+  // Memory of a far target that the network reaches without it (window_transfers.cpp). What it does
+  // is numbered apart from messages.
+  struct Direct {
+    net::DirectMemory::Key key;
+    uint64_t size = 0;  // 0: out of reach
+    int64_t unit = 1;
+    bool crowded = false;      // there was no room for a transfer
+    bool asked = false;        // where it is, and that is not answered yet
+    uint64_t asked_after = 0;  // so many fences
+    uint64_t fences = 0;       // that are over at the target
+    uint64_t begun = 0, done = 0;
+    uint64_t fetching = 0;  // the last one that fetches
+  };
+
   enum class Lock : uint8_t { none, wanted, held };
   struct Target {
-    Mark issued = 0;    // messages that were numbered
-    Mark answered = 0;  // the last one whose reply is here or on its way
-    Mark fetching = 0;  // the last one that fetches
-    Mark reached = 0;   // by the last reply
+    uint64_t issued = 0;    // messages that were numbered
+    uint64_t answered = 0;  // the last one whose reply is here or on its way
+    uint64_t fetching = 0;  // the last one that fetches
+    uint64_t reached = 0;   // by the last reply
     uint64_t bytes = 0, bytes_reached = 0, bytes_asked = 0;
     uint64_t operations = 0;  // since the last fence
     Lock lock = Lock::none;
     LockType type = LockType::shared;
     Status error = Status::ok;
+    bool refused = false;    // the lock, as nobody knows who has it
+    uint64_t locked_at = 0;  // messages that were issued before it was asked for
     SentLayouts layouts;
+    std::unique_ptr<Direct> direct;  // once it was asked where the memory is
   };
 
   static constexpr uint64_t most_outstanding = 4 << 20;  // bytes to one target
@@ -222,6 +253,11 @@ class Window {
   static constexpr uint64_t part = 64 << 10;
   static constexpr size_t most_pieces = 1024;  // of a message
   static constexpr uint64_t least_runs = 8;    // of a layout that is told
+  // Bytes to a target after which it is asked where its memory is, and of a run that is large: then
+  // a message's way through the target's processor costs more than one operation of the network.
+  static constexpr uint64_t large = 4 << 10;
+  // Of smaller ones more than these go together as messages.
+  static constexpr uint64_t most_small = 4;
 
   unsigned place_in_row(int rank) const {
     return static_cast<unsigned>(rank) - static_cast<unsigned>(first_near_);
@@ -252,10 +288,16 @@ class Window {
   void take_ahead();
   void say_over();
   void take_lock(int rank, Target* to);
+  bool has_lock(const Target& to) const;
+  bool goes_direct(const Transfer& transfer, Target* to);
+  static bool lies_within(const Transfer& transfer, const Direct& direct);
+  bool transfer_directly(Transfer* transfer, Target* to);
+  void locate(int rank, Target* to);
   void issue_part(Transfer* transfer, Target* to);
   void use_layout(Transfer* transfer, Target* to);
   void tell_layout(const Transfer& transfer, Target* to);
-  std::vector<Piece> next_pieces(Transfer* transfer, uint64_t most, uint64_t* bytes) const;
+  std::vector<Piece> next_pieces(Transfer* transfer, uint64_t most, size_t runs,
+                                 uint64_t* bytes) const;
   uint64_t expect_reply(int rank, Target* to, Pending pending);
   void ask(int rank, Target* to, Kind kind);
   Head head(Kind kind) const { return Head{.kind = kind, .window = id_}; }
@@ -288,6 +330,7 @@ class Window {
   // by peer: requests that come after a fence which is not over here
   std::unordered_map<int, BatchWriter> ahead_;
   bool all_locked_ = false;
+  uint64_t transfers_ = 0;  // by the network, under way
   std::atomic<bool> broken_{false};
 };
 

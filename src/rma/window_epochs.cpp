@@ -93,7 +93,8 @@ bool Window::completed_by(size_t origins) {
 // executed: its requests wait for the end of that fence here, which needs nothing of this rank's
 // program any more.
 bool Window::comes_ahead(int peer, const Head& request) const {
-  return (is_operation(request.kind) && request.odd_epoch == fence_.odd() && !messages_met()) ||
+  const bool waits = is_operation(request.kind) || request.kind == Kind::locate;
+  return (waits && request.odd_epoch == fence_.odd() && !messages_met()) ||
          (!ahead_.empty() && ahead_.contains(peer));
 }
 

@@ -76,6 +76,8 @@ void Window::take_lock(int rank, Target* to) {
     to->lock = Lock::wanted, to->type = LockType::shared;
   if (to->lock != Lock::wanted) return;
   to->lock = Lock::held;
+  to->locked_at = to->issued;
+  to->refused = false;
   engine_->outbox().append(
       members_.peer(rank),
       head(to->type == LockType::exclusive ? Kind::lock_exclusive : Kind::lock_shared));

@@ -99,6 +99,7 @@ bool Window::issue(Transfer* transfer) {
   }
   Target& to = target(transfer->target);
   take_lock(transfer->target, &to);
+  if (goes_direct(*transfer, &to)) return transfer_directly(transfer, &to);
   use_layout(transfer, &to);
   while (transfer->sent != nullptr && transfer->sent->told < transfer->layout.blocks) {
     if (crowded(transfer->target)) return flush(transfer->target), false;
@@ -118,6 +119,10 @@ bool Window::put_few(int rank, int64_t displacement, const void* data, uint64_t 
   if (length == 0 || length > most_of_few || to == nullptr || near(rank) != nullptr ||
       to->lock == Lock::wanted || (all_locked_ && to->lock == Lock::none) || crowded(rank) ||
       engine_->is_lost(peer))
+    return false;
+  if (engine_->direct_memory() != nullptr &&
+      goes_direct(
+          {.kind = Kind::put, .target = rank, .displacement = displacement, .length = length}, to))
     return false;
   ++to->issued;
   ++to->operations;
@@ -170,7 +175,7 @@ void Window::issue_part(Transfer* transfer, Target* to) {
   } else if (transfer->pieces.empty() && transfer->layout.size == 0) {
     message.offset = transfer->done;
   } else {
-    pieces = next_pieces(transfer, bytes, &bytes);
+    pieces = next_pieces(transfer, bytes, most_pieces, &bytes);
   }
   message.element = transfer->element;
   message.operation = transfer->operation;
@@ -198,12 +203,12 @@ void Window::issue_part(Transfer* transfer, Target* to) {
     ask(transfer->target, to, Kind::acknowledge);
 }
 
-std::vector<Piece> Window::next_pieces(Transfer* transfer, uint64_t most, uint64_t* bytes) const {
+std::vector<Piece> Window::next_pieces(Transfer* transfer, uint64_t most, size_t runs,
+                                       uint64_t* bytes) const {
   const ElementLayout& layout = transfer->layout;
   std::vector<Piece> pieces;
   *bytes = 0;
-  while (transfer->done + *bytes < transfer->length && *bytes < most &&
-         pieces.size() < most_pieces) {
+  while (transfer->done + *bytes < transfer->length && *bytes < most && pieces.size() < runs) {
     const Piece whole = layout.size > 0 ? layout.run(transfer->which_element, transfer->piece)
                                         : transfer->pieces[transfer->piece];
     const uint64_t length = std::min(whole.length - transfer->of_piece, most - *bytes);
@@ -219,7 +224,12 @@ std::vector<Piece> Window::next_pieces(Transfer* transfer, uint64_t most, uint64
 
 bool Window::crowded(int rank) const {
   const Target* to = known(rank);
-  return to != nullptr && to->bytes - to->bytes_reached > most_outstanding;
+  if (to == nullptr) return false;
+  const int peer = members_.peer(rank);
+  if (to->direct != nullptr && to->direct->crowded && !engine_->is_lost(peer) &&
+      !engine_->direct_memory()->has_room(peer))
+    return true;
+  return to->bytes - to->bytes_reached > most_outstanding;
 }
 
 }  // namespace nearcache::rma

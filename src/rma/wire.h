@@ -31,6 +31,7 @@ enum class Kind : uint8_t {
   complete,
   tell_layout,
   take_back_layout,
+  locate,  // asks for the key of the memory (net/direct_memory.h)
   // Tokens, taken when they arrive.
   post,
   fence,
@@ -39,9 +40,10 @@ enum class Kind : uint8_t {
   data,
   unsure_data,  // data, and a word behind them: the status, as the memory may not have been there
   acknowledged,
-  failed
+  failed,
+  located  // two pieces: key and address, unit and size; none: it is out of reach
 };
-inline constexpr int kind_count = 20;
+inline constexpr int kind_count = 22;
 inline bool is_operation(Kind kind) { return kind <= Kind::compare_and_swap; }
 inline bool is_data(Kind kind) { return kind == Kind::data || kind == Kind::unsure_data; }
 inline bool is_token(Kind kind) { return kind >= Kind::post && kind <= Kind::lock_freed; }

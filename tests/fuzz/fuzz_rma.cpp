@@ -32,6 +32,7 @@ class Attack {
     windows_.clear();
     engines_.clear();
     network_ = std::make_unique<net::StubNetwork>(ranks, seed_);
+    network_->reach_memory();
     for (int rank = 0; rank < ranks; ++rank) {
       engines_.push_back(std::make_unique<Engine>(&network_->fabric(rank)));
       windows_.push_back(engines_.back()->open(
@@ -53,6 +54,8 @@ class Attack {
       const uint8_t what = input_.byte() % 8;
       if (what < 2) fetch(victim, hostile, &own, &old);
       if (what == 2) get(victim, hostile, many);
+      // It also asks where the memory is, and may be told so.
+      if (what >= 6) read(victim, hostile);
       network_->fabric(hostile).send(victim, batch());
       settle();
       if (engines_[victim]->is_lost(hostile)) begin();
@@ -92,6 +95,16 @@ class Attack {
         .kind = Kind::get, .target = target, .length = to.size(), .result = to.data()};
     windows_[static_cast<size_t>(origin)]->issue(&transfer);
     engines_[static_cast<size_t>(origin)]->push();
+  }
+
+  void read(size_t origin, int target) {
+    Transfer transfer{.kind = Kind::get,
+                      .target = target,
+                      .length = many_.size() * 8,
+                      .result = reinterpret_cast<std::byte*>(many_.data())};
+    windows_[origin]->issue(&transfer);
+    windows_[origin]->flush(target);
+    engines_[origin]->push();
   }
 
   void settle() {
@@ -188,6 +201,7 @@ class Attack {
   uint64_t seed_;
   std::unique_ptr<net::StubNetwork> network_;
   std::vector<uint64_t> memory_;
+  std::vector<uint64_t> many_ = std::vector<uint64_t>(1024);
   std::vector<std::unique_ptr<Engine>> engines_;
   std::vector<Window*> windows_;
 };

@@ -109,10 +109,12 @@ def test_random_programs_on_the_rma_engine(mpi, preload, words):
 
 
 @pytest.mark.one_mpi
-def test_random_programs_on_the_rma_engine_over_libfabric(mpi, preload):
+@pytest.mark.parametrize("rdma", ["auto", "on"])  # by software only if it is on
+def test_random_programs_on_the_rma_engine_over_libfabric(mpi, preload, rdma):
     libfabric.skip_without(mpi)
-    env = {**libfabric.ENV, "NEARCACHE_VERBOSE": "1"}
-    run_batches(mpi, "cached", SEED + 600_000, operations=2 * OPERATIONS, env=env)
+    env = {**libfabric.ENV, "NEARCACHE_VERBOSE": "1", "NEARCACHE_RMA_RDMA": rdma}
+    first = SEED + (600_000 if rdma == "auto" else 610_000)
+    run_batches(mpi, "cached", first, operations=2 * OPERATIONS, env=env)
 
 
 # (The lazy MPI needs MPI_COMM_SELF.)

@@ -1,5 +1,6 @@
 """The RMA engine under real MPIs: rma.cpp."""
 
+import re
 import subprocess
 
 import pytest
@@ -18,6 +19,13 @@ WAYS = [
     or mode == "off"
     or (fabric, memory) in {("socket", "created"), ("node", "allocated")}
 ]
+WAYS.append(("rdma", "allocated", "off"))
+
+# Libfabric reads and writes memory itself, as far as its provider for TCP can show that.
+RDMA = {**libfabric.ENV, "NEARCACHE_RMA_RDMA": "on"}
+READ = re.compile(
+    r"the network has read memory of others ([1-9]\d*) times and written ([1-9]\d*) times"
+)
 
 
 @pytest.mark.few_mpis
@@ -32,9 +40,11 @@ def test_windows_that_the_engine_does_are_as_the_standard_has_them(
         "NEARCACHE_VERBOSE": "2",
         "MALLOC_PERTURB_": "165",  # of glibc: what is freed is not there any more
     }
-    if fabric == "ofi":
+    if fabric in ("ofi", "rdma"):
         libfabric.skip_without(mpi)
         env["NEARCACHE_RMA_PROVIDER"] = "tcp"
+    if fabric == "rdma":
+        env.update(RDMA)
     result = launch.run(mpi, 3, "rma", f"--{memory}", env=env).check()
     assert len(result.lines("ok")) == CASES
     assert "a window is done by the RMA engine" in result.output
@@ -42,6 +52,28 @@ def test_windows_that_the_engine_does_are_as_the_standard_has_them(
     assert ("memory in reach of this rank: of 3 of 3" in result.output) == (fabric == "node")
     has_hook = mpi.family == "openmpi" or (mpi.family == "mpich" and mpi.version >= (5,))
     assert ("while it waits in MPI it polls" in result.output) == has_hook
+
+
+@pytest.mark.few_mpis
+@pytest.mark.parametrize("fabric", ["socket", "node", "rdma"])
+def test_large_transfers_in_epochs_of_every_kind(mpi, preload, fabric):
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_RMA_FABRIC": fabric, "NEARCACHE_MODE": "off"}
+    if fabric == "rdma":
+        libfabric.skip_without(mpi)
+        env.update(RDMA)
+    result = launch.run(mpi, 3, "rma_large", "--except", "killed", env=env).check()
+    assert len(result.lines("ok")) == 7
+    assert len(READ.findall(result.output)) == (3 if fabric == "rdma" else 0)
+
+
+@pytest.mark.one_mpi
+@pytest.mark.parametrize("rdma", ["off", "auto"])
+def test_software_reads_and_writes_memory_only_if_that_is_asked_for(mpi, preload, rdma):
+    libfabric.skip_without(mpi)
+    env = {**RDMA, "NEARCACHE_RMA_RDMA": rdma}
+    result = launch.run(mpi, 2, "rma_large", "--only", "blocks", env=env).check()
+    assert "goes by libfabric's provider tcp" in result.output
+    assert "the network has read" not in result.output
 
 
 @pytest.mark.few_mpis
@@ -257,7 +289,7 @@ def test_sixty_four_ranks_of_one_machine(mpi, preload):
 HIDING = """#!/bin/sh
 {program} "$@" >"{folder}/said.$PMI_RANK" 2>&1
 for turn in $(seq 100); do
-    grep -q killed_with_a_lock "{folder}/said.2" && exit
+    grep -q killed "{folder}/said.2" && exit
     sleep 0.3
 done
 """
@@ -283,3 +315,21 @@ def test_a_rank_that_is_killed_with_a_lock_loses_it_and_is_named(mpi, preload, t
     result = launch.run(mpi, 3, "rma_job", *words, env=env, timeout=60)  # as users start it
     assert not result.timed_out
     assert result.code != 0 or "rank 1 is gone" in result.output
+
+
+@pytest.mark.one_mpi
+def test_who_reads_memory_of_a_rank_that_is_killed_is_told(mpi, preload, tmp_path):
+    if mpi.family != "mpich":
+        pytest.skip("ranks know their number by PMI_RANK")
+    libfabric.skip_without(mpi)
+    script = tmp_path / "hiding"
+    script.write_text(
+        HIDING.format(program=mpi.binary("rma_large"), folder=tmp_path), encoding="utf-8"
+    )
+    script.chmod(0o755)
+    env = {**RDMA, "NEARCACHE_MODE": "off"}
+    result = launch.run(mpi, 3, script, "--only", "killed", env=env, timeout=60)
+    said = (tmp_path / "said.2").read_text(encoding="utf-8")
+    assert not result.timed_out
+    assert "ok killed\n" in said, said
+    assert "one-sided communication failed: rank 1 is gone" in said

@@ -299,6 +299,154 @@ TYPED_TEST(Fabrics, WhatIsNotTakenForLongIsNotLost) {
       job.run([&] { return job.listeners[0].total() == 200 && job.listeners[1].total() == 400; }));
 }
 
+// Memory of others, by both ways to know of the end of a write; the provider for TCP has both.
+class OfiMemory : public testing::TestWithParam<bool> {
+ protected:
+  using Direct = OfiFabric::Direct;
+  struct Ended final : Receiver {
+    std::vector<uint64_t> tokens;
+    std::vector<std::byte> read;
+    std::vector<int> gone;
+    void received(int, std::span<const std::byte>) override {}
+    void lost(int peer, const std::string&) override { gone.push_back(peer); }
+    void transferred(int, uint64_t token, std::span<const std::byte> data) override {
+      tokens.push_back(token);
+      read.insert(read.end(), data.begin(), data.end());
+    }
+  };
+  struct Rank {
+    std::unique_ptr<OfiFabric> fabric;
+    Ended ended;
+    DirectMemory& memory() { return *fabric->direct_memory(); }
+  };
+
+  void SetUp() override {
+    std::string why;
+    if (!ofi_is_here(&why)) GTEST_SKIP() << why;
+    std::vector<OfiAddress> addresses;
+    for (int rank = 0; rank < 2; ++rank) {
+      ranks_[rank].fabric = OfiFabric::open(rank, 2, "tcp", "lo", &why,
+                                            GetParam() ? Direct::any : Direct::any_reads_behind);
+      ASSERT_EQ(why, "");
+      ASSERT_NE(ranks_[rank].fabric->direct_memory(), nullptr);
+      addresses.push_back(ranks_[rank].fabric->address());
+    }
+    for (Rank& each : ranks_) each.fabric->know(secret, addresses);
+    exposed_ = ranks_[1].memory().expose(there_.data(), there_.size());
+    ASSERT_NE(exposed_, nullptr);
+    EXPECT_FALSE(ranks_[0].memory().reaches(1));
+    EXPECT_FALSE(ranks_[0].memory().has_room(1));
+    ranks_[0].fabric->send(1, bytes_of(0, 8));
+    ASSERT_TRUE(run([&] { return ranks_[0].memory().reaches(1); }));
+  }
+  template <class Done>
+  bool run(Done done) {
+    for (int turn = 0; turn < 100000; ++turn) {
+      if (done()) return true;
+      for (Rank& each : ranks_) {
+        if (each.fabric != nullptr) each.fabric->poll(each.ended);
+      }
+    }
+    return done();
+  }
+  // Waits for room.
+  void write(uint64_t offset, std::span<const std::byte> data, uint64_t token) {
+    ASSERT_TRUE(run([&] { return ranks_[0].memory().has_room(1); }));
+    ranks_[0].memory().begin_write(1, exposed_->key(), offset, data, token);
+  }
+  void read(uint64_t offset, size_t size, uint64_t token) {
+    ASSERT_TRUE(run([&] { return ranks_[0].memory().has_room(1); }));
+    ranks_[0].memory().begin_read(1, exposed_->key(), offset, size, token);
+  }
+  bool ended(size_t count) {
+    return run([&] { return ranks_[0].ended.tokens.size() == count; });
+  }
+
+  Rank ranks_[2];
+  std::vector<std::byte> there_ = std::vector<std::byte>(1 << 20);
+  std::unique_ptr<DirectMemory::Exposed> exposed_;
+};
+
+TEST_P(OfiMemory, IsWrittenWhenThatIsSaidAndInOrder) {
+  std::vector<std::byte> data(DirectMemory::most_bytes);
+  for (uint64_t i = 0; i < 200; ++i) {
+    const size_t size = i % 3 == 0 ? data.size() : 1 + i;
+    std::ranges::fill(data, static_cast<std::byte>(i + 1));
+    const size_t before = ranks_[0].ended.tokens.size();
+    write(i * 4000, std::span(data).first(size), i);
+    std::ranges::fill(data, std::byte{0});  // it is copied
+    if (i % 7 != 0) continue;
+    ASSERT_TRUE(ended(i + 1)) << before;
+    EXPECT_EQ(there_[i * 4000 + size - 1], static_cast<std::byte>(i + 1));
+  }
+  ASSERT_TRUE(ended(200));
+  for (uint64_t i = 0; i < 200; ++i) EXPECT_EQ(ranks_[0].ended.tokens[i], i);
+}
+
+TEST_P(OfiMemory, IsReadAmongMessagesAndWhileTheOtherWrites) {
+  for (size_t i = 0; i < there_.size(); ++i) there_[i] = static_cast<std::byte>(i * 7 >> 3);
+  std::vector<std::byte> expected;
+  for (uint64_t i = 0; i < 300; ++i) {
+    const size_t size = i % 4 == 0 ? DirectMemory::most_bytes : 1 + i * 3;
+    read(i * 3000, size, i);
+    expected.insert(expected.end(), there_.begin() + static_cast<std::ptrdiff_t>(i * 3000),
+                    there_.begin() + static_cast<std::ptrdiff_t>(i * 3000 + size));
+    ranks_[0].fabric->send(1, bytes_of(i, 20000));
+    ranks_[1].fabric->send(0, bytes_of(i, 20000));
+  }
+  ASSERT_TRUE(ended(300));
+  EXPECT_TRUE(ranks_[0].ended.read == expected);
+}
+
+// The rank that waits sleeps on its descriptor, the other on its own.
+TEST_P(OfiMemory, WakesWhoSleeps) {
+  const auto sleep = [&](Rank& rank) {
+    while (!rank.fabric->arm()) rank.fabric->poll(rank.ended);
+    pollfd asked{rank.fabric->wait_descriptor(), POLLIN, 0};
+    if (::poll(&asked, 1, 0) == 1) rank.fabric->poll(rank.ended);
+  };
+  for (uint64_t i = 0; i < 50; ++i) {
+    i % 2 == 0 ? read(0, 50000, i) : write(0, std::span(there_).first(50000), i);
+    for (int turn = 0; turn < 10000 && ranks_[0].ended.tokens.size() <= i; ++turn) {
+      sleep(ranks_[0]);
+      sleep(ranks_[1]);
+    }
+    ASSERT_EQ(ranks_[0].ended.tokens.size(), i + 1);
+  }
+}
+
+// Of memory that is not there for others the connection is lost, and nothing else.
+TEST_P(OfiMemory, IsOutOfReachOnceItIsNotExposedAnyMore) {
+  const DirectMemory::Key key = exposed_->key();
+  exposed_.reset();
+  ASSERT_TRUE(ranks_[0].memory().has_room(1));
+  ranks_[0].memory().begin_read(1, key, 0, 8, 1);
+  ASSERT_TRUE(run([&] { return !ranks_[0].ended.gone.empty(); }));
+  EXPECT_TRUE(ranks_[0].ended.tokens.empty());
+  EXPECT_FALSE(ranks_[0].memory().has_room(1));
+  EXPECT_FALSE(ranks_[0].memory().reaches(1));
+}
+
+TEST_P(OfiMemory, OfARankThatEndsIsForgotten) {
+  for (uint64_t i = 0; ranks_[0].memory().has_room(1); ++i)
+    ranks_[0].memory().begin_read(1, exposed_->key(), 0, 60000, i);
+  exposed_.reset();
+  ranks_[1].fabric.reset();
+  ASSERT_TRUE(run([&] { return !ranks_[0].ended.gone.empty(); }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, OfiMemory, testing::Bool());
+
+TEST(OfiFabric, ReachesMemoryBySoftwareOnlyIfThatIsAskedFor) {
+  std::string why;
+  if (!ofi_is_here(&why)) GTEST_SKIP() << why;
+  for (const auto direct : {OfiFabric::Direct::none, OfiFabric::Direct::hardware}) {
+    const auto fabric = OfiFabric::open(0, 2, "tcp", "lo", &why, direct);
+    ASSERT_NE(fabric, nullptr) << why;
+    EXPECT_EQ(fabric->direct_memory(), nullptr);
+  }
+}
+
 TEST(OfiFabric, SaysWhyThereIsNone) {
   std::string wrong;
   EXPECT_EQ(OfiFabric::open(0, 2, "tcp;ofi_rxm", "", &wrong), nullptr);

@@ -1,7 +1,7 @@
 // A job of ranks in one process, each with an engine and one window, on a network that delays and
 // mixes what it carries. Ranks that follow each other may be of one node and share its memory, or
 // words only: then the memory of the windows is reached by the kernel, as that of another process,
-// or not at all.
+// or not at all. If asked for, the network reads and writes memory without its owner.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,6 +21,7 @@
 namespace nearcache::rma::test {
 
 enum class Memories { arena, process, refused };
+enum class Network { messages, direct };
 
 struct Job {
   static constexpr uint64_t window_id = 42;
@@ -33,8 +34,9 @@ struct Job {
   std::vector<Window*> windows;
 
   Job(int ranks, uint64_t seed, size_t words = 64, int on_node = 1,
-      Memories memories = Memories::arena)
+      Memories memories = Memories::arena, Network does = Network::messages)
       : network(ranks, seed), own(static_cast<size_t>(ranks)) {
+    if (does == Network::direct) network.reach_memory();
     std::shared_ptr<net::Arena> arena;
     for (int rank = 0; rank < ranks; ++rank) {
       engines.push_back(std::make_unique<Engine>(&network.fabric(rank)));
@@ -88,6 +90,7 @@ struct Job {
     return run([&] { return window(origin).reached(target, mark); });
   }
   bool unlock(int origin, int target) {
+    if (!run([&] { return window(origin).transferred(target); })) return false;
     const Mark mark = window(origin).unlock(target);
     return run([&] { return window(origin).reached(target, mark); });
   }
@@ -97,8 +100,13 @@ struct Job {
     for (Window* each : windows) each->flush_all();
     return run([&] { return std::ranges::all_of(windows, &Window::all_reached); });
   }
+  bool all_transferred() {
+    return run([&] {
+      return std::ranges::all_of(windows, [](Window* each) { return each->transferred(); });
+    });
+  }
   bool fence() {
-    if (!flush_for_words()) return false;
+    if (!flush_for_words() || !all_transferred()) return false;
     for (Window* each : windows) each->fence_enter();
     // By words, each look at a window may move others on.
     const auto met = [&] {

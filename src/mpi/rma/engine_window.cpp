@@ -405,6 +405,11 @@ int EngineWindow::make_request(int rc, int rank, MPI_Request* request) {
   return below_engine().Rget(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, 0, MPI_BYTE, handle_, request);
 }
 
+// Others may be told then that what this rank has done is done.
+void EngineWindow::await_transfers(const rma::Agent::Lock& lock) {
+  if (!window_->transferred()) station_->agent().wait(lock, [&] { return window_->transferred(); });
+}
+
 // Active target
 
 // All have entered a fence, and what they have done before it is done.
@@ -419,6 +424,7 @@ void EngineWindow::meet() {
     return wait_until(&window_->bell(), [&] { return window_->fence_met(); });
   }
   const rma::Agent::Lock lock(&station_->agent());
+  await_transfers(lock);
   window_->fence_enter();
   wait_until(lock, [&] { return window_->fence_met() && window_->all_landed(); });
 }
@@ -482,6 +488,7 @@ int EngineWindow::complete() {
     window_->flush_all();
     station_->agent().wait(lock, [&] { return window_->all_reached(); });
   }
+  await_transfers(lock);
   window_->complete(started_);
   wait_until(lock, [&] { return window_->all_landed(); });
   starting_ = false;
@@ -615,6 +622,8 @@ int EngineWindow::begin_unlock(int rank, Mark* mark) {
   }
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   close(rank);
+  if (!window_->transferred(rank))
+    station_->agent().wait(lock, [&] { return window_->transferred(rank); });
   *mark = window_->unlock(rank);
   station_->agent().send(lock);
   return MPI_SUCCESS;
@@ -641,6 +650,7 @@ int EngineWindow::unlock_all_in_full() {
     if (!all_locked_) return MPI_ERR_RMA_SYNC;
     all_locked_ = false;
     for (rma::Near& near : window_->nears()) near.open.store(Open::no, std::memory_order_relaxed);
+    await_transfers(lock);
     window_->unlock_all();
     station_->agent().send(lock);
   }
@@ -660,7 +670,7 @@ int EngineWindow::flush_to(int rank, Mark (rma::Window::*begin)(int)) {
     mark = (window_->*begin)(rank);
     if (window_->queued(rank)) station_->agent().send(lock);
   }
-  if (mark != 0) await_turn(rank);
+  if (mark != Mark()) await_turn(rank);
   const rma::Agent::Lock lock(&station_->agent());
   station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
   const Status status = window_->take_error(rank);

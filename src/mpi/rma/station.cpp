@@ -101,8 +101,12 @@ void Station::listen() {
   const Options& options = context.options;
   std::string wrong;
   if (wants_libfabric()) {
+    using Direct = net::OfiFabric::Direct;
+    const Direct direct = options.rma_rdma == RmaUse::off  ? Direct::none
+                          : options.rma_rdma == RmaUse::on ? Direct::any
+                                                           : Direct::hardware;
     ofi_ = net::OfiFabric::open(context.rank, context.ranks, options.rma_provider,
-                                options.rma_interface, &wrong);
+                                options.rma_interface, &wrong, direct);
     if (ofi_ == nullptr) {
       log(options.rma_fabric == RmaFabric::ofi ? LogLevel::warning : LogLevel::info,
           "rank %d: the RMA engine does not go by libfabric: %s", context.rank, wrong.c_str());
@@ -234,7 +238,8 @@ std::string Station::connect(const std::vector<Card>& cards, const std::vector<i
     if (members[i] == 0) secret = cards[i].secret;
   }
   if (by_ofi) {
-    log(LogLevel::info, "the RMA engine goes by libfabric's provider %s", ofi[0].provider);
+    log(LogLevel::info, "the RMA engine goes by libfabric's provider %s%s", ofi[0].provider,
+        ofi_->direct_memory() != nullptr ? ", which reads and writes memory" : "");
     ofi_->know(secret, std::move(ofi));
     fabric_ = ofi_.get();
     sockets_.reset();
@@ -292,6 +297,12 @@ void Station::stop() {
     own_agent.store(nullptr, std::memory_order_release);
     be_left();
     agent_->stop();
+    if (const auto [reads, writes] = engine_->transfers(); reads + writes > 0) {
+      log(LogLevel::info,
+          "rank %d: the network has read memory of others %llu times and written %llu times",
+          context.rank, static_cast<unsigned long long>(reads),
+          static_cast<unsigned long long>(writes));
+    }
   }
   agent_.reset();
   engine_.reset();

@@ -1,0 +1,120 @@
+// Memory of other ranks by libfabric's FI_RMA, on the endpoints of connections.
+//
+// All data goes by way of registered buffers of 64 KiB, 32 for all peers and 8 for one: providers
+// that want local memory registered (FI_MR_LOCAL) have it so without a cache of registrations, and
+// what comes late, of a peer that was given up, lands in no memory of the program.
+//
+// A write is done when it is in the target's memory: where the provider promises that of a
+// completion (FI_DELIVERY_COMPLETE), by that; else a read of its last byte follows it, which
+// providers like verbs execute behind it (FI_ORDER_RAW). Nothing is injected.
+//
+// Where the provider lets us choose keys they are drawn at random, as an endpoint exists before the
+// other end has proven that it knows the job's secret.
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "net/direct_memory.h"
+
+namespace nearcache::net {
+
+class OfiDirect {
+ public:
+  static constexpr size_t most_of_peer = 8;
+  static constexpr size_t most_posted = 2 * most_of_peer;  // operations of an endpoint
+  static constexpr size_t buffer_size = DirectMemory::most_bytes;
+
+  // What is under way to one peer, in order.
+  class Queue {
+   public:
+    bool has_room() const { return moves_.size() < most_of_peer; }
+    bool all_posted() const { return next_ - first_ >= moves_.size(); }
+
+   private:
+    friend OfiDirect;
+    struct Move {
+      uint64_t token;
+      uint64_t key, address;
+      size_t size;
+      bool write;
+      size_t buffer;
+      int posted = 0;  // of its operations
+      int open = 0;    // operations that have not completed
+      int left = 0;    // operations that are not posted
+    };
+    std::deque<Move> moves_;
+    uint64_t first_ = 0;  // number of the first one
+    uint64_t next_ = 0;   // number of the first one that is not all posted
+  };
+
+  enum class Way { delivery_complete, read_behind };
+  OfiDirect(const fi_info& info, fid_domain* domain, Way way)
+      : domain_(domain),
+        way_(way),
+        mode_(static_cast<uint64_t>(info.domain_attr->mr_mode)),
+        key_size_(info.domain_attr->mr_key_size) {}
+  ~OfiDirect();
+  OfiDirect(const OfiDirect&) = delete;
+  OfiDirect& operator=(const OfiDirect&) = delete;
+
+  std::unique_ptr<DirectMemory::Exposed> expose(std::byte* base, uint64_t size);
+  bool pins() const { return (mode_ & FI_MR_ALLOCATED) != 0; }
+  // Not at all, if they cannot be registered; and now.
+  bool has_buffers() { return prepare(); }
+  bool has_room() { return prepare() && !free_.empty(); }
+
+  // `data` of a write, else null.
+  void add(Queue* queue, DirectMemory::Key key, uint64_t offset, size_t size, const std::byte* data,
+           uint64_t token);
+  // Posts what can be posted, with contexts that end in the number of the move modulo most_of_peer.
+  // -FI_EAGAIN: once more later. Another error: the endpoint is of no use any more.
+  long post(Queue* queue, fid_ep* endpoint, uint64_t context);
+  // One operation of the move of this number has completed: `done(token, data)` is called of all
+  // that are done now. False if there is none that waits for that.
+  template <class Done>
+  bool completed(Queue* queue, uint64_t number, Done done) {
+    if (!count(queue, number)) return false;
+    while (!queue->moves_.empty() && queue->moves_.front().open == 0 &&
+           queue->moves_.front().left == 0) {
+      const Queue::Move move = queue->moves_.front();
+      queue->moves_.pop_front();
+      ++queue->first_;
+      done(move.token, move.write ? std::span<const std::byte>()
+                                  : std::span<const std::byte>(buffer(move.buffer), move.size));
+      free_.push_back(move.buffer);
+    }
+    return true;
+  }
+  // Its endpoint is closed.
+  void give_up(Queue* queue);
+
+ private:
+  static constexpr size_t buffers = 32;
+  static constexpr size_t stride = buffer_size + 64;  // and the byte that is read behind a write
+
+  bool prepare();
+  std::byte* buffer(size_t which) { return memory_.get() + which * stride; }
+  long post_one(const Queue::Move& move, fid_ep* endpoint, void* context);
+  static bool count(Queue* queue, uint64_t number);
+  uint64_t new_key() const;
+
+  fid_domain* domain_;
+  Way way_;
+  uint64_t mode_;
+  size_t key_size_;
+  bool prepared_ = false;
+  std::unique_ptr<std::byte[]> memory_;
+  fid_mr* registration_ = nullptr;
+  std::vector<size_t> free_;
+};
+
+}  // namespace nearcache::net
