@@ -75,26 +75,63 @@ void ConnectionFabric::lose(int rank, const std::string& why) {
 
 // Sending
 
+// True if all has gone, or nothing goes to this rank any more; else how much has.
+bool ConnectionFabric::send_now(int to, Peer* peer, Pieces pieces, size_t bytes, size_t* gone) {
+  *gone = 0;
+  if (peer->lost) return true;
+  Connection* const connection = peer->connection;
+  if (connection != nullptr && peer->out.empty()) {
+    *gone = give(connection, pieces);
+    recent_ = connection;
+    if (*gone == bytes) return true;
+    want_to_write(connection, true);
+  }
+  if (connection == nullptr && peer->attempt == nullptr) attempt(to, peer);
+  return peer->lost;
+}
+
 void ConnectionFabric::send_both(int to, std::span<const std::byte> batch,
                                  std::span<const std::byte> end) {
   Peer& peer = peers_[to];
-  if (peer.lost) return;
   const uint64_t length = batch.size() + end.size();
   const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(&length, 1)), batch, end};
-  size_t gone = 0;
-  Connection* connection = peer.connection;
-  if (connection != nullptr && peer.out.empty()) {
-    gone = give(connection, pieces);
-    recent_ = connection;
-    if (gone == sizeof length + length) return;
-    want_to_write(connection, true);
-  }
+  size_t gone;
+  if (send_now(to, &peer, pieces, frame_head + length, &gone)) return;
   for (const auto piece : pieces) {
     const size_t of_this = std::min(gone, piece.size());
     peer.out.append(piece.subspan(of_this));
     gone -= of_this;
   }
-  if (connection == nullptr && peer.attempt == nullptr) attempt(to, &peer);
+}
+
+// The system takes the data from where they are as far as they are there. What waits for room is
+// copied, and so that what is missing is no signal.
+void ConnectionFabric::send_unsure(int to, std::span<const std::byte> batch,
+                                   std::span<const std::byte> data, Ending ending) {
+  Peer& peer = peers_[to];
+  const uint64_t length = batch.size() + data.size() + sizeof ending.missing;
+  const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(&length, 1)), batch, data,
+                                               std::as_bytes(std::span(&ending.all_there, 1))};
+  size_t gone;
+  if (send_now(to, &peer, pieces, frame_head + length, &gone)) return;
+  for (const auto piece : {pieces[0], pieces[1]}) {
+    const size_t of_this = std::min(gone, piece.size());
+    peer.out.append(piece.subspan(of_this));
+    gone -= of_this;
+  }
+  bool there = true;
+  for (size_t at = std::min(gone, data.size()); at < data.size();) {
+    const size_t now = std::min(data.size() - at, Detour::bytes);
+    const iovec run{const_cast<std::byte*>(data.data()) + at, now};
+    const size_t copied = there ? detour_.take({&run, 1}) : 0;
+    there = copied == now;
+    std::memset(detour_.buffer() + copied, 0, now - copied);
+    peer.out.append({detour_.buffer(), now});
+    at += now;
+  }
+  gone -= std::min(gone, data.size());
+  const uint64_t word = there ? ending.all_there : ending.missing;
+  peer.out.append(std::as_bytes(std::span(&word, 1)).subspan(gone));
 }
 
 void ConnectionFabric::write(Connection* connection) {
@@ -227,26 +264,60 @@ void ConnectionFabric::opened(Connection* connection) {
   write(connection);
 }
 
+bool ConnectionFabric::sound(Connection* connection, uint64_t length) {
+  if (length > 0 && length <= largest_batch()) return true;
+  lose(connection, "it sent a frame of " + std::to_string(length) + " bytes; 1 to " +
+                       std::to_string(largest_batch()) + " are allowed");
+  return false;
+}
+
 // How many bytes it has taken.
 size_t ConnectionFabric::take_frames(Connection* connection, std::span<const std::byte> bytes) {
   size_t taken = 0;
+  if (connection->apart.body > 0) {
+    taken = take_apart(connection, bytes);
+    if (connection->apart.body > 0 || connection->state == State::closed) return taken;
+  }
   for (;;) {
     const auto rest = bytes.subspan(taken);
     uint64_t length;
-    if (rest.size() < sizeof length) return taken;
+    if (rest.size() < frame_head) return taken;
     std::memcpy(&length, rest.data(), sizeof length);
-    if (length == 0 || length > largest_batch()) {
-      lose(connection, "it sent a frame of " + std::to_string(length) + " bytes; 1 to " +
-                           std::to_string(largest_batch()) + " are allowed");
-      return taken;
-    }
-    if (rest.size() < sizeof length + length) return taken;
+    if (!sound(connection, length) || rest.size() < frame_head + length) return taken;
     recent_ = connection;
     moved_ = true;
-    receiver_->received(connection->peer, rest.subspan(sizeof length, length));
+    receiver_->received(connection->peer, rest.subspan(frame_head, length));
     if (connection->state == State::closed) return taken;
-    taken += sizeof length + length;
+    taken += frame_head + length;
   }
+}
+
+bool ConnectionFabric::begin_apart(Connection* connection, const Place* only) {
+  const auto bytes = connection->in.bytes();
+  Apart& apart = connection->apart;
+  uint64_t length;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  const auto head = bytes.subspan(frame_head, apart.head.size());
+  if (length < head.size() || length > largest_batch()) return false;
+  const Place place = receiver_->body(connection->peer, head, length);
+  if (place.bytes == 0 || place.bytes > length - head.size() ||
+      (only != nullptr && (place.memory != only->memory || place.bytes != only->bytes)))
+    return false;
+  std::ranges::copy(head, apart.head.begin());
+  apart.batch = length, apart.body = place.bytes, apart.come = 0, apart.in_place = true;
+  return true;
+}
+
+// What follows the body, when it is all there.
+size_t ConnectionFabric::take_apart(Connection* connection, std::span<const std::byte> bytes) {
+  Apart& apart = connection->apart;
+  const size_t end = apart.batch - apart.head.size() - apart.body;
+  if (apart.come < apart.body || bytes.size() < end) return 0;
+  apart.body = 0;
+  recent_ = connection;
+  moved_ = true;
+  receiver_->received_apart(connection->peer, apart.head, bytes.first(end), apart.in_place);
+  return end;
 }
 
 }  // namespace nearcache::net

@@ -7,6 +7,7 @@
 // the process goes on.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -14,6 +15,7 @@
 
 #include "net/authentication.h"
 #include "net/byte_queue.h"
+#include "net/detour.h"
 #include "net/fabric.h"
 #include "net/handshake.h"
 
@@ -25,6 +27,9 @@ class ConnectionFabric : public Fabric {
   int ranks() const override { return ranks_; }
   size_t largest_batch() const override { return size_t{1} << 20; }
   bool poll(Receiver& receiver) final;
+  // For networks that take data by the system only.
+  void send_unsure(int to, std::span<const std::byte> batch, std::span<const std::byte> data,
+                   Ending ending) override;
 
  protected:
   enum class State {
@@ -37,6 +42,15 @@ class ConnectionFabric : public Fabric {
     open,
     closed
   };
+  static constexpr size_t frame_head = sizeof(uint64_t);  // its length
+  static constexpr size_t both_heads = frame_head + Receiver::head_bytes;
+  // A batch whose body is read to a place of its own (Receiver::body).
+  struct Apart {
+    std::array<std::byte, Receiver::head_bytes> head;
+    size_t batch = 0, body = 0;  // bytes, the body's at least 1; 0: there is none
+    size_t come = 0;             // of the body
+    bool in_place = true;
+  };
   struct Connection {
     virtual ~Connection() = default;
     State state = State::connecting;
@@ -44,6 +58,7 @@ class ConnectionFabric : public Fabric {
     Hello hello{};
     uint64_t challenge = 0;
     ByteQueue in, out;
+    Apart apart;
   };
 
   explicit ConnectionFabric(int rank) : rank_(rank) {}
@@ -56,7 +71,7 @@ class ConnectionFabric : public Fabric {
   // Takes as much of all pieces, at most most_pieces, as goes now, and says how much; all of it if
   // the connection is broken, of which a later poll tells.
   using Pieces = std::span<const std::span<const std::byte>>;
-  static constexpr size_t most_pieces = 3;
+  static constexpr size_t most_pieces = 4;
   virtual size_t give(Connection* connection, Pieces pieces) = 0;
   // Whether bytes wait for room.
   virtual void want_to_write(Connection* connection, bool wanted) = 0;
@@ -70,8 +85,13 @@ class ConnectionFabric : public Fabric {
   void accepted(Connection* connection);   // it has been added, and was begun by the other end
   void connected(Connection* connection);  // by our attempt
   void arrived(Connection* connection, std::span<const std::byte> bytes);
-  void take(Connection* connection);   // bytes that were added to `in`
-  void write(Connection* connection);  // what waits, if there is room again
+  void take(Connection* connection);  // bytes that were added to `in`
+  // Of a network that reads bodies to where they go. An open connection's `in` is the head of a
+  // frame, and is to be consumed if the receiver wants its body apart; `only` there, if it is not
+  // null.
+  bool begin_apart(Connection* connection, const Place* only = nullptr);
+  Receiver& receiver() { return *receiver_; }  // during a poll
+  void write(Connection* connection);          // what waits, if there is room again
   void lose(Connection* connection, const std::string& why);
 
   const auto& connections() const { return connections_; }
@@ -92,6 +112,7 @@ class ConnectionFabric : public Fabric {
   };
 
   void send_both(int to, std::span<const std::byte> batch, std::span<const std::byte> end) final;
+  bool send_now(int to, Peer* peer, Pieces pieces, size_t bytes, size_t* gone);
   void attempt(int to, Peer* peer);
   void close(Connection* connection);
   void lose(int rank, const std::string& why);
@@ -99,6 +120,8 @@ class ConnectionFabric : public Fabric {
   bool take_one(Connection* connection,
                 void (ConnectionFabric::*accept)(Connection*, const Message&));
   size_t take_frames(Connection* connection, std::span<const std::byte> bytes);
+  size_t take_apart(Connection* connection, std::span<const std::byte> bytes);
+  bool sound(Connection* connection, uint64_t length);
   void take_hello(Connection* connection, const Hello& hello);
   void take_challenge(Connection* connection, const Challenge& challenge);
   void take_answer(Connection* connection, const Answer& answer);
@@ -114,6 +137,7 @@ class ConnectionFabric : public Fabric {
   std::vector<Connection*> closed_;     // freed at the end of a poll, as its events may name them
   std::vector<Connection*> strangers_;  // accepted and not proven, the oldest first
   Receiver* receiver_ = nullptr;        // during a poll
+  Detour detour_;
   std::vector<std::pair<int, std::string>> lost_;  // outside of a poll, to be told in the next
 };
 

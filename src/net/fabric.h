@@ -7,15 +7,41 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
 namespace nearcache::net {
 
+// Where bytes of a batch go.
+struct Place {
+  std::byte* memory = nullptr;  // may not be there; null: nobody wants them any more
+  size_t bytes = 0;
+};
+
 // Who is handed what a fabric has received. May send from within these calls.
 class Receiver {
  public:
   virtual void received(int from, std::span<const std::byte> batch) = 0;
+
+  // Many bytes may go where the receiver wants them while they arrive, without another copy: the
+  // body of a batch, which follows its head, the first `head_bytes`. A fabric need not know that.
+
+  static constexpr size_t head_bytes = 48;
+  // Where the body of a batch of so many bytes goes, of which the head has come; no bytes: the
+  // batch is to be handed over as a whole. Asked again before more is written there: only the
+  // memory may be another then.
+  virtual Place body(int /*from*/, std::span<const std::byte> /*head*/, size_t /*batch*/) {
+    return {};
+  }
+  // The body of the batch that is likely to come next, if it has one: what is written there may be
+  // of another.
+  virtual Place expected_body(int /*from*/) { return {}; }
+  // The batch is here, its body in its place; unless the memory was not there, or not wanted, all
+  // the time. `end` is what follows the body.
+  virtual void received_apart(int /*from*/, std::span<const std::byte> /*head*/,
+                              std::span<const std::byte> /*end*/, bool /*in_place*/) {}
+
   // No more comes from this rank, and nothing reaches it: it ended, or broke the protocol. Said
   // once for a rank.
   virtual void lost(int peer, const std::string& why) = 0;
@@ -38,6 +64,15 @@ class Fabric {
   void send(int to, std::span<const std::byte> batch, std::span<const std::byte> end = {}) {
     send_both(to, batch, end);
   }
+  // Whether there is the next call.
+  virtual bool sends_unsure() const { return false; }
+  // Takes a batch of which a part, the data, may not be there: what is missing goes as zeros.
+  // Behind the data goes one word, which says whether they were all there.
+  struct Ending {
+    uint64_t all_there, missing;
+  };
+  virtual void send_unsure(int /*to*/, std::span<const std::byte> /*batch*/,
+                           std::span<const std::byte> /*data*/, Ending /*ending*/) {}
 
   // Moves what can be moved without waiting. True if anything was received or lost.
   virtual bool poll(Receiver& receiver) = 0;

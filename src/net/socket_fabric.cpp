@@ -9,6 +9,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -152,7 +154,7 @@ size_t SocketFabric::give(Connection* connection, Pieces pieces) {
   }
   const ssize_t written = sendmsg(wire(connection)->socket, &message, MSG_NOSIGNAL);
   if (written >= 0) return static_cast<size_t>(written);
-  return would_block() ? 0 : all;  // reading tells what is wrong
+  return would_block() || errno == EFAULT ? 0 : all;  // reading tells what is wrong
 }
 
 void SocketFabric::want_to_write(Connection* connection, bool wanted) {
@@ -212,17 +214,104 @@ void SocketFabric::finish_connecting(Connection* connection) {
 }
 
 void SocketFabric::read(Connection* connection) {
-  for (;;) {
-    const std::span<std::byte> room = connection->in.room(least_read);
-    const ssize_t got = recv(wire(connection)->socket, room.data(), room.size(), 0);
-    if (got < 0 && would_block()) return;
-    if (got <= 0)
-      return lose(connection,
-                  got == 0 ? "it closed the connection" : system_error("its connection broke"));
-    connection->in.filled(static_cast<size_t>(got));
-    take(connection);
-    if (connection->state == State::closed || static_cast<size_t>(got) < room.size()) return;
+  while (read_more(connection)) {
   }
+}
+
+// True if there may be more.
+bool SocketFabric::read_more(Connection* connection) {
+  if (connection->state == State::open) {
+    const Apart& apart = connection->apart;
+    if (apart.come < apart.body) return read_body(connection);
+    if (apart.body == 0 && connection->in.empty()) {
+      const Place place = receiver().expected_body(connection->peer);
+      if (place.bytes > 0 && place.memory != nullptr) return read_expected(connection, place);
+    }
+  }
+  return read_some(connection);
+}
+
+bool SocketFabric::came(Connection* connection, ssize_t got) {
+  if (got > 0) return true;
+  if (got == 0) lose(connection, "it closed the connection");
+  if (got < 0 && !would_block()) lose(connection, system_error("its connection broke"));
+  return false;
+}
+
+// Of what was added to `in`.
+void SocketFabric::take_read(Connection* connection) {
+  take(connection);
+  if (connection->state == State::open && connection->apart.body == 0 &&
+      connection->in.bytes().size() == both_heads && begin_apart(connection))
+    connection->in.consume(both_heads);
+}
+
+// Not beyond the head of the next frame if one has begun: it may have a body that goes elsewhere.
+bool SocketFabric::read_some(Connection* connection) {
+  std::span<std::byte> room = connection->in.room(least_read);
+  const auto begun = connection->in.bytes();
+  uint64_t length;
+  if (connection->state == State::open && begun.size() >= sizeof length) {
+    std::memcpy(&length, begun.data(), sizeof length);
+    const size_t left = frame_head + length - begun.size();
+    if (left < room.size() - both_heads) room = room.first(left + both_heads);
+  }
+  const ssize_t got = recv(wire(connection)->socket, room.data(), room.size(), 0);
+  if (!came(connection, got)) return false;
+  connection->in.filled(static_cast<size_t>(got));
+  take_read(connection);
+  return connection->state != State::closed && static_cast<size_t>(got) == room.size();
+}
+
+// As if it were the batch that is expected. If it is not, what was written there is put in order
+// again.
+bool SocketFabric::read_expected(Connection* connection, Place place) {
+  std::byte* const room = connection->in.room(2 * both_heads).data();
+  iovec runs[] = {{room, both_heads}, {place.memory, place.bytes}, {room + both_heads, both_heads}};
+  const ssize_t received = readv(wire(connection)->socket, runs, 3);
+  if (received < 0 && errno == EFAULT) return read_some(connection);
+  if (!came(connection, received)) return false;
+  const auto got = static_cast<size_t>(received), beyond = got - std::min(got, both_heads),
+             there = std::min(beyond, place.bytes), after = beyond - there;
+  connection->in.filled(got - beyond);
+  if (beyond == 0 || begin_apart(connection, &place)) {
+    connection->in.filled(after);
+    if (beyond > 0) connection->in.consume(both_heads);
+    connection->apart.come = there;
+  } else {
+    std::array<std::byte, both_heads> end;
+    std::copy_n(room + both_heads, after, end.begin());
+    connection->in.append({place.memory, there});
+    connection->in.append(std::span(end).first(after));
+  }
+  take_read(connection);
+  return connection->state != State::closed && got == both_heads + place.bytes + both_heads;
+}
+
+bool SocketFabric::read_body(Connection* connection) {
+  Apart& apart = connection->apart;
+  const Place place = receiver().body(connection->peer, apart.head, apart.batch);
+  if (place.memory == nullptr || place.bytes != apart.body) apart.in_place = false;
+  const std::span<std::byte> room = connection->in.room(least_read);
+  const size_t left = apart.body - apart.come,
+               end = apart.batch - apart.head.size() - apart.body + both_heads;
+  iovec runs[] = {{room.data(), std::min(left, room.size())}, {nullptr, 0}};
+  if (apart.in_place) {
+    runs[0] = {place.memory + apart.come, left};
+    runs[1] = {room.data(), std::min(end, room.size())};
+  }
+  const ssize_t received = readv(wire(connection)->socket, runs, 2);
+  if (received < 0 && errno == EFAULT && apart.in_place) {
+    apart.in_place = false;
+    return true;
+  }
+  if (!came(connection, received)) return false;
+  const auto got = static_cast<size_t>(received), of_body = std::min(got, left);
+  apart.come += of_body;
+  connection->in.filled(got - of_body);
+  const bool full = got == runs[0].iov_len + runs[1].iov_len;
+  take_read(connection);
+  return connection->state != State::closed && full;
 }
 
 }  // namespace nearcache::net

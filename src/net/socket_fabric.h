@@ -26,6 +26,7 @@ class SocketFabric final : public ConnectionFabric {
     addresses_ = std::move(addresses);
   }
 
+  bool sends_unsure() const override { return true; }
   int wait_descriptor() const override { return epoll_; }
   void ring() override;
 
@@ -52,6 +53,12 @@ class SocketFabric final : public ConnectionFabric {
   void handle(Connection* connection, uint32_t events);
   void finish_connecting(Connection* connection);
   void read(Connection* connection);
+  bool read_more(Connection* connection);
+  bool read_some(Connection* connection);
+  bool read_expected(Connection* connection, Place place);
+  bool read_body(Connection* connection);
+  bool came(Connection* connection, ssize_t got);
+  void take_read(Connection* connection);
 
   SocketAddress address_{};
   std::vector<SocketAddress> addresses_;

@@ -1,6 +1,7 @@
 #include "net/stub_network.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -48,8 +49,44 @@ bool StubNetwork::poll(int rank, Receiver& receiver) {
   const Batch batch = std::move(queue.front());
   queue.pop_front();
   if (queue.empty()) std::erase(waiting_, pair);
-  receiver.received(pair.from, batch);
+  if (below(2) == 0 || !bring_apart(pair.from, batch, receiver))
+    receiver.received(pair.from, batch);
   return true;
+}
+
+// In pieces. False, and nothing has happened, if the batch has no body.
+bool StubNetwork::bring_apart(int from, std::span<const std::byte> batch, Receiver& receiver) {
+  constexpr size_t head_bytes = Receiver::head_bytes;
+  if (batch.size() < head_bytes) return false;
+  const auto head = batch.first(head_bytes);
+  const size_t bytes = receiver.body(from, head, batch.size()).bytes;
+  if (bytes == 0 || bytes > batch.size() - head_bytes) return false;
+  bool in_place = true;
+  for (size_t at = 0; at < bytes && in_place;) {
+    const Place place = receiver.body(from, head, batch.size());
+    const size_t now = std::min(bytes - at, 1 + below(Detour::bytes));
+    std::ranges::copy(batch.subspan(head_bytes + at, now), detour_.buffer());
+    const iovec run{place.memory + at, now};
+    in_place = place.memory != nullptr && place.bytes == bytes && detour_.give({&run, 1}) == now;
+    at += now;
+  }
+  receiver.received_apart(from, head, batch.subspan(head_bytes + bytes), in_place);
+  return true;
+}
+
+void StubNetwork::End::send_unsure(int to, std::span<const std::byte> batch,
+                                   std::span<const std::byte> data, Ending ending) {
+  std::vector<std::byte> all(data.size() + sizeof ending.missing);
+  bool there = true;
+  for (size_t at = 0; at < data.size() && there; at += Detour::bytes) {
+    const auto now = data.subspan(at, std::min(data.size() - at, Detour::bytes));
+    const iovec run{const_cast<std::byte*>(now.data()), now.size()};
+    there = network_->detour_.take({&run, 1}) == now.size();
+    if (there) std::copy_n(network_->detour_.buffer(), now.size(), all.begin() + at);
+  }
+  const uint64_t word = there ? ending.all_there : ending.missing;
+  std::memcpy(all.data() + data.size(), &word, sizeof word);
+  send_both(to, batch, all);
 }
 
 void StubNetwork::kill(int rank) {

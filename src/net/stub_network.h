@@ -1,5 +1,6 @@
 // A network of many ranks in one process and one thread, for tests: which batch arrives next is
-// drawn at random, in order for each pair, and all that is sent is counted.
+// drawn at random, in order for each pair, and all that is sent is counted. Of batches with a body,
+// some come with it in its place.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "net/detour.h"
 #include "net/fabric.h"
 
 namespace nearcache::net {
@@ -43,6 +45,9 @@ class StubNetwork {
     bool poll(Receiver& receiver) override { return network_->poll(rank_, receiver); }
     int wait_descriptor() const override { return -1; }
     void ring() override {}
+    bool sends_unsure() const override { return true; }
+    void send_unsure(int to, std::span<const std::byte> batch, std::span<const std::byte> data,
+                     Ending ending) override;
 
    private:
     void send_both(int to, std::span<const std::byte> batch,
@@ -56,9 +61,11 @@ class StubNetwork {
 
   void send(Pair pair, std::span<const std::byte> batch, std::span<const std::byte> end);
   bool poll(int rank, Receiver& receiver);
+  bool bring_apart(int from, std::span<const std::byte> batch, Receiver& receiver);
   size_t below(size_t bound) { return random_() % bound; }
 
   std::mt19937_64 random_;
+  Detour detour_;  // to memory that may not be there
   std::vector<std::unique_ptr<End>> fabrics_;
   std::map<Pair, std::deque<Batch>> under_way_;
   std::vector<Pair> waiting_;  // the pairs with something under way

@@ -41,6 +41,12 @@ class CheckedCopies {
     copies_.push_back(copy);
   }
 
+  // Null if it is not one, or not a get.
+  const Copy* only_get() const {
+    return copies_.size() == 1 && copies_.front().head.kind == Kind::get ? copies_.data() : nullptr;
+  }
+  void clear() { copies_.clear(), bytes_ = 0; }
+
   // Calls with each in order, what became of it, and what was fetched.
   template <class Done>
   void execute(net::Detour* by, Done done) {
@@ -53,8 +59,7 @@ class CheckedCopies {
       }
       if (next < copies_.size()) done(copies_[next++].head, false, nullptr);
     }
-    copies_.clear();
-    bytes_ = 0;
+    clear();
   }
 
  private:

@@ -100,7 +100,7 @@ void Engine::received(int from, std::span<const std::byte> batch) {
 // False if no rank that follows the protocol sends that.
 bool Engine::take(int from, const Message& message) {
   const Head& head = message.head;
-  if (head.kind == Kind::data || head.kind == Kind::acknowledged) return take_data(from, message);
+  if (is_data(head.kind) || head.kind == Kind::acknowledged) return take_data(from, message);
   Window* window = find(head.window);
   if (head.kind == Kind::failed) {
     if (window != nullptr) window->failed(from, head.status);
@@ -125,17 +125,98 @@ void Engine::settle() {
   if (unsettled_ != nullptr) std::exchange(unsettled_, nullptr)->settle();
 }
 
+namespace {
+
+// What is said behind data. False: that is no status.
+bool read_status(std::span<const std::byte> word, Status* status) {
+  uint64_t number;
+  std::memcpy(&number, word.data(), sizeof number);
+  *status = static_cast<Status>(number);
+  return number < status_count;
+}
+
+}  // namespace
+
 bool Engine::take_data(int from, const Message& message) {
   const Head& head = message.head;
   Pending pending;
   if (!pending_.take(head.token, from, &pending)) return false;
-  const bool fits =
-      (head.kind == Kind::data) == (pending.to != nullptr) &&
-      (head.status != Status::ok || head.length == pending.length || head.kind != Kind::data);
-  if (fits && !message.data.empty())
-    std::memcpy(pending.to, message.data.data(), message.data.size());
-  finish(pending, fits ? head.status : Status::lost_peer);
+  Status status = head.status;
+  bool fits = is_data(head.kind) == (pending.to != nullptr) &&
+              (status != Status::ok || head.length == pending.length || !is_data(head.kind));
+  if (head.kind == Kind::unsure_data)
+    fits =
+        fits && status == Status::ok && read_status(message.data.last(sizeof(uint64_t)), &status);
+  if (fits && is_data(head.kind) && status == Status::ok)
+    std::memcpy(pending.to, message.data.data(), head.length);
+  finish(pending, fits ? status : Status::lost_peer);
   return fits;
+}
+
+// Many bytes, whose batch has nothing else in it
+
+void Engine::expect_body(int peer, uint64_t token) {
+  expected_body(peer);  // takes those out that are here
+  expected_[peer].push_back(token);
+}
+
+net::Place Engine::expected_body(int from) {
+  const auto found = expected_.find(from);
+  if (found == expected_.end()) return {};
+  for (std::deque<uint64_t>& tokens = found->second; !tokens.empty(); tokens.pop_front()) {
+    if (const Pending* const pending = pending_.find(tokens.front(), from); pending != nullptr)
+      return {pending->to, pending->length};
+  }
+  return {};
+}
+
+// Whatever may have happened since it was asked last.
+net::Place Engine::body(int from, std::span<const std::byte> bytes, size_t batch) {
+  static_assert(sizeof(Head) == net::Receiver::head_bytes);
+  Head head;
+  std::memcpy(static_cast<void*>(&head), bytes.data(), sizeof head);
+  if (is_lost(from) || !is_sound(head) || head.length < many_bytes ||
+      head.length % sizeof(uint64_t) != 0 || head.pieces != 0 || head.status != Status::ok ||
+      sizeof head + data_bytes(head) != batch)
+    return {};
+  if (is_data(head.kind)) {
+    const Pending* const pending = pending_.find(head.token, from);
+    if (pending == nullptr || pending->to == nullptr || pending->length != head.length) return {};
+    return {pending->to, head.length};
+  }
+  if (head.kind != Kind::put || head.by_layout != 0) return {};
+  Window* const window = find(head.window);
+  std::byte* const at = window != nullptr ? window->place_of_put(from, head) : nullptr;
+  return at != nullptr ? net::Place{at, head.length} : net::Place{};
+}
+
+void Engine::received_apart(int from, std::span<const std::byte> bytes,
+                            std::span<const std::byte> end, bool in_place) {
+  if (is_lost(from)) return;
+  Head head;
+  std::memcpy(static_cast<void*>(&head), bytes.data(), sizeof head);
+  if (head.kind == Kind::put) return take_put_apart(from, head, in_place);
+  if (!take_data_apart(from, head, end, in_place))
+    lost(from, "it broke the protocol of one-sided communication");
+}
+
+// What is not expected any more was of a window that has been closed meanwhile.
+bool Engine::take_data_apart(int from, const Head& head, std::span<const std::byte> end,
+                             bool in_place) {
+  Pending pending;
+  if (!pending_.take(head.token, from, &pending)) return true;
+  Status status = Status::ok;
+  const bool fits = head.kind == Kind::data || read_status(end, &status);
+  // The program's own memory is not there.
+  if (status == Status::ok && !in_place) status = Status::out_of_range;
+  finish(pending, fits ? status : Status::lost_peer);
+  return fits;
+}
+
+void Engine::take_put_apart(int from, const Head& head, bool in_place) {
+  Window* const window = find(head.window);
+  if (window == nullptr) return refuse(&outbox_, from, head, Status::no_window);
+  window->put_apart(from, head, in_place);
 }
 
 void Engine::finish(const Pending& pending, Status status) {

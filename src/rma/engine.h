@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -58,7 +59,14 @@ class Engine final : public net::Receiver {
   // of the first one; "" if there is none
   const std::string& why_lost() const { return why_lost_; }
 
+  // The reply of this token brings many bytes.
+  void expect_body(int peer, uint64_t token);
+
   void received(int from, std::span<const std::byte> batch) override;
+  net::Place body(int from, std::span<const std::byte> head, size_t batch) override;
+  net::Place expected_body(int from) override;
+  void received_apart(int from, std::span<const std::byte> head, std::span<const std::byte> end,
+                      bool in_place) override;
   void lost(int peer, const std::string& why) override;
   // The process of a rank of this node has ended.
   void ended(int peer);
@@ -71,6 +79,8 @@ class Engine final : public net::Receiver {
   bool keep_early(int from, const Message& message);
   void take_early(Window* window);
   bool take_data(int from, const Message& message);
+  bool take_data_apart(int from, const Head& head, std::span<const std::byte> end, bool in_place);
+  void take_put_apart(int from, const Head& head, bool in_place);
   Window* find(uint64_t id);
   static void finish(const Pending& pending, Status status);
 
@@ -79,6 +89,8 @@ class Engine final : public net::Receiver {
   Outbox outbox_;
   PendingTable pending_;
   net::Detour detour_;
+  // by peer: replies with many bytes, in the order in which they were asked for
+  std::unordered_map<int, std::deque<uint64_t>> expected_;
   std::vector<Window*> queueing_;
   std::unordered_map<uint64_t, std::unique_ptr<Window>> windows_;
   Window* unsettled_ = nullptr;  // took the last request

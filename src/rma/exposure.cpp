@@ -63,7 +63,7 @@ bool Exposure::take(int from, const Message& message) {
 void Exposure::run(int from, const Message& message) {
   const Head& head = message.head;
   if (head.kind == Kind::puts) return put_each(from, message);
-  if (!copies_.takes(from, head)) settle();
+  if (!copies_.takes(from, head)) copy_held();
   if (is_operation(head.kind)) return operate(from, message);
   switch (head.kind) {
     case Kind::lock_shared:
@@ -111,9 +111,13 @@ void Exposure::operate(int from, const Message& message) {
   if (status == Status::ok && !memory_.is_certain() && one_run &&
       (head.kind == Kind::put || head.kind == Kind::get)) {
     std::byte* const at = memory_.at(head.displacement, head.offset, 0, head.length);
+    if (head.kind == Kind::get && head.length >= many_bytes) {
+      copy_held();
+      if (send_unsure(from, head, at)) return;
+    }
     return copies_.add(from, {head, at, message.data.data()});
   }
-  settle();
+  copy_held();
   ++executed_[head.odd_epoch];
   if (status != Status::ok) return refuse(outbox_, from, head, status);
   Action action{head.kind, head.element, head.operation, message.data.data(), nullptr};
@@ -137,14 +141,14 @@ void Exposure::put_each(int from, const Message& message) {
   put.kind = Kind::put;
   put.offset = 0;
   const bool has_lock = !without_lock_.contains(from);
-  if (memory_.is_certain() || !has_lock) settle();
+  if (memory_.is_certain() || !has_lock) copy_held();
   const uint64_t step = bytes_of_few(put.length);
   for (auto rest = message.data; !rest.empty(); rest = rest.subspan(step)) {
     std::memcpy(&put.displacement, rest.data(), sizeof put.displacement);
     const std::byte* const data = rest.data() + sizeof put.displacement;
     std::byte* const at = has_lock ? memory_.at(put.displacement, 0, 0, put.length) : nullptr;
     if (at != nullptr && !memory_.is_certain()) {
-      if (!copies_.takes(from, put)) settle();
+      if (!copies_.takes(from, put)) copy_held();
       copies_.add(from, {put, at, data});
       continue;
     }
@@ -163,6 +167,36 @@ void Exposure::copy() {
     if (!done) return refuse(outbox_, from, head, Status::out_of_range);
     if (head.kind == Kind::get) send_data(from, head, fetched);
   });
+}
+
+// Of memory that may not be there: the system finds out while it takes the data.
+bool Exposure::send_unsure(int to, const Head& request, const std::byte* data) {
+  Head head = answer(request);
+  head.kind = Kind::unsure_data;
+  if (!outbox_->append_unsure(to, head, {data, request.length})) return false;
+  ++executed_[request.odd_epoch];
+  return true;
+}
+
+// A get that came with no others is not held: one call of the system less, and the reply goes at
+// once anyway.
+bool Exposure::send_alone() {
+  const CheckedCopies::Copy* const get = copies_.only_get();
+  if (get == nullptr || !send_unsure(copies_.origin(), get->head, get->memory)) return false;
+  copies_.clear();
+  return true;
+}
+
+std::byte* Exposure::place_of_put(int from, const Head& head) const {
+  if (locks_.waits(from) ||
+      check(from, {.head = head, .pieces = {}, .data = {}, .whole = {}}) != Status::ok)
+    return nullptr;
+  return memory_.at(head.displacement, head.offset, 0, head.length);
+}
+
+void Exposure::put_apart(int from, const Head& head, bool in_place) {
+  ++executed_[head.odd_epoch];
+  if (!in_place) refuse(outbox_, from, head, Status::out_of_range);
 }
 
 Head Exposure::answer(const Head& request) {

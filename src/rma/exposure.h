@@ -46,8 +46,11 @@ class Exposure {
   // executed by the next `settle`, before the message goes.
   bool take(int from, const Message& message);
   void settle() {
-    if (!copies_.empty()) copy();
+    if (!copies_.empty() && !send_alone()) copy();
   }
+  // A put of one run whose data come to where they belong (Window::place_of_put).
+  std::byte* place_of_put(int from, const Head& head) const;
+  void put_apart(int from, const Head& head, bool in_place);
   void forget(int peer);
   // The lock may be free for those who wait for their turn.
   void grant();
@@ -66,6 +69,11 @@ class Exposure {
   template <class EachRun>
   Status execute_checked(const Action& action, uint64_t length, EachRun runs);
   void copy();
+  void copy_held() {
+    if (!copies_.empty()) copy();
+  }
+  bool send_alone();
+  bool send_unsure(int to, const Head& request, const std::byte* data);
   static Head answer(const Head& request);
   std::byte* reply(int to, const Head& request);  // where the data go
   void send_data(int to, const Head& request, const std::byte* data);

@@ -17,6 +17,12 @@ BatchWriter& Outbox::batch_with_room(int peer) {
   return batch;
 }
 
+// Only the data of a batch's first message go to their place without another copy.
+BatchWriter& Outbox::batch_before(int peer, size_t data) {
+  if (data >= 2 * many_bytes) push(peer);
+  return batch_with_room(peer);
+}
+
 BatchWriter& Outbox::batch_to_fill(int peer) {
   BatchWriter& batch = batch_with_room(peer);
   if (batch.empty() && peer != fabric_->rank()) {
@@ -32,15 +38,27 @@ std::byte* Outbox::append(int peer, const Head& head, std::span<const Piece> pie
 
 void Outbox::append(int peer, const Head& head, std::span<const Piece> pieces,
                     std::span<const std::byte> data) {
-  if (data.size() < many || data.size() % sizeof(uint64_t) != 0 || peer == fabric_->rank()) {
+  if (data.size() < many_bytes || data.size() % sizeof(uint64_t) != 0 || peer == fabric_->rank()) {
     std::byte* const at = append(peer, head, pieces);
     if (!data.empty()) std::memcpy(at, data.data(), data.size());
     return;
   }
-  BatchWriter& batch = batch_with_room(peer);
+  BatchWriter& batch = batch_before(peer, data.size());
   batch.append_head(head, pieces);
   fabric_->send(peer, batch.bytes(), data);
   batch.clear();
+}
+
+bool Outbox::append_unsure(int peer, const Head& head, std::span<const std::byte> data) {
+  if (data.size() % sizeof(uint64_t) != 0 || peer == fabric_->rank() || !fabric_->sends_unsure())
+    return false;
+  BatchWriter& batch = batch_before(peer, data.size());
+  batch.append_head(head);
+  fabric_->send_unsure(
+      peer, batch.bytes(), data,
+      {static_cast<uint64_t>(Status::ok), static_cast<uint64_t>(Status::out_of_range)});
+  batch.clear();
+  return true;
 }
 
 std::byte* Outbox::append_few(int peer, uint64_t window, bool odd_epoch, int64_t displacement,

@@ -20,6 +20,9 @@ class Outbox {
   // The same with the data, which go from where they are if they are many.
   void append(int peer, const Head& head, std::span<const Piece> pieces,
               std::span<const std::byte> data);
+  // The same at once, of data that may not be there, and a word (Kind::unsure_data). False, and
+  // nothing has happened, if they have to be copied before.
+  bool append_unsure(int peer, const Head& head, std::span<const std::byte> data);
   // The same of a put of few bytes.
   std::byte* append_few(int peer, uint64_t window, bool odd_epoch, int64_t displacement,
                         uint64_t length);
@@ -33,11 +36,10 @@ class Outbox {
  private:
   // A batch that is this long goes: the target executes it while the next one is written.
   static constexpr size_t enough = 32 << 10;
-  // To copy so many takes longer than to begin a batch.
-  static constexpr size_t many = 8 << 10;
 
   BatchWriter& batch_for(int peer);
   BatchWriter& batch_with_room(int peer);
+  BatchWriter& batch_before(int peer, size_t data);
   BatchWriter& batch_to_fill(int peer);  // the same, of which something stays here
 
   net::Fabric* fabric_;

@@ -15,12 +15,17 @@ uint64_t PendingTable::add(const Pending& pending) {
   return uint64_t{slot.generation} << 32 | number;
 }
 
-bool PendingTable::take(uint64_t token, int peer, Pending* pending) {
+const Pending* PendingTable::find(uint64_t token, int peer) const {
   const size_t number = token & UINT32_MAX;
-  if (number >= slots_.size()) return false;
+  if (number >= slots_.size()) return nullptr;
   const Slot& slot = slots_[number];
-  if (!slot.used || slot.generation != token >> 32 || slot.pending.peer != peer) return false;
-  take_slot(number, pending);
+  return slot.used && slot.generation == token >> 32 && slot.pending.peer == peer ? &slot.pending
+                                                                                  : nullptr;
+}
+
+bool PendingTable::take(uint64_t token, int peer, Pending* pending) {
+  if (find(token, peer) == nullptr) return false;
+  take_slot(token & UINT32_MAX, pending);
   return true;
 }
 

@@ -33,6 +33,8 @@ struct Pending {
 class PendingTable {
  public:
   uint64_t add(const Pending& pending);
+  // Null if there is none of this token that waits for `peer`.
+  const Pending* find(uint64_t token, int peer) const;
   // Takes it out. False if there is none of this token that waits for `peer`.
   bool take(uint64_t token, int peer, Pending* pending);
   // Takes out one that waits for this peer, or, if there is a window, is of that. False if there is

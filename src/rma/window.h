@@ -176,6 +176,11 @@ class Window {
   // Of the engine: what has come.
   // False if no rank that follows the protocol sends that.
   bool take(int peer, const Message& message);  // a request
+  // Where the data of a put of one run go while they arrive; null if that is to be taken as a
+  // whole.
+  std::byte* place_of_put(int peer, const Head& head) const;
+  // They have come, all of them to where they belong if `in_place`.
+  void put_apart(int peer, const Head& head, bool in_place);
   // Of these: before the messages go.
   void settle();
   bool take_token(int peer, const Message& message);
@@ -223,6 +228,7 @@ class Window {
   }
   Target& target(int rank);
   Target* known(int rank) const;  // null: it was never asked for anything
+  bool comes_ahead(int peer, const Head& request) const;
   Commons* make_commons(const Memory& memory);
   void list_nears();
   void reach(Near* near) const;

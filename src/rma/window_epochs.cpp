@@ -92,13 +92,25 @@ bool Window::completed_by(size_t origins) {
 // A rank that has left a fence may not see memory as it is before what others sent until then is
 // executed: its requests wait for the end of that fence here, which needs nothing of this rank's
 // program any more.
+bool Window::comes_ahead(int peer, const Head& request) const {
+  return (is_operation(request.kind) && request.odd_epoch == fence_.odd() && !messages_met()) ||
+         (!ahead_.empty() && ahead_.contains(peer));
+}
+
 bool Window::take(int peer, const Message& message) {
-  const bool ahead =
-      is_operation(message.head.kind) && message.head.odd_epoch == fence_.odd() && !messages_met();
-  if (ahead || (!ahead_.empty() && ahead_.contains(peer))) return ahead_[peer].hold(message.whole);
+  if (comes_ahead(peer, message.head)) return ahead_[peer].hold(message.whole);
   if (!exposure_.take(peer, message)) return false;
   take_ahead();
   return true;
+}
+
+std::byte* Window::place_of_put(int peer, const Head& head) const {
+  return comes_ahead(peer, head) ? nullptr : exposure_.place_of_put(peer, head);
+}
+
+void Window::put_apart(int peer, const Head& head, bool in_place) {
+  exposure_.put_apart(peer, head, in_place);
+  take_ahead();
 }
 
 void Window::take_ahead() {

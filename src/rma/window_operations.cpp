@@ -188,6 +188,7 @@ void Window::issue_part(Transfer* transfer, Target* to) {
     // replies come in order
     if (transfer->done + bytes == transfer->length) pending.completion = transfer->completion;
     message.token = expect_reply(transfer->target, to, pending);
+    if (bytes >= many_bytes) engine_->expect_body(members_.peer(transfer->target), message.token);
     to->fetching = to->issued;
   }
   engine_->outbox().append(members_.peer(transfer->target), message, pieces,

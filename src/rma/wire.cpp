@@ -9,7 +9,9 @@ namespace {
 // far more than a batch holds: keeps sums from overflowing
 constexpr uint64_t most_data = uint64_t{1} << 32;
 
-bool exists(const Head& head) {
+}  // namespace
+
+bool is_sound(const Head& head) {
   return static_cast<int>(head.kind) < kind_count &&
          static_cast<int>(head.element) < element_count &&
          static_cast<int>(head.operation) < operation_count &&
@@ -17,8 +19,6 @@ bool exists(const Head& head) {
          (head.kind != Kind::puts || (head.length > 0 && head.length <= most_of_few &&
                                       head.offset <= most_data && head.pieces == 0));
 }
-
-}  // namespace
 
 uint64_t data_bytes(const Head& head) {
   switch (head.kind) {
@@ -33,6 +33,8 @@ uint64_t data_bytes(const Head& head) {
       return 2 * head.length;
     case Kind::data:
       return head.status == Status::ok ? head.length : 0;
+    case Kind::unsure_data:
+      return (head.length + 7) / 8 * 8 + sizeof(uint64_t);
     default:
       return 0;
   }
@@ -51,7 +53,7 @@ bool BatchReader::next(Message* message) {
   Head& head = message->head;
   if (rest_.size() < sizeof head) return false;
   std::memcpy(static_cast<void*>(&head), rest_.data(), sizeof head);
-  if (!exists(head)) return false;
+  if (!is_sound(head)) return false;
   const uint64_t pieces = uint64_t{head.pieces} * sizeof(Piece), data = data_bytes(head);
   const uint64_t size = sizeof head + pieces + (data + 7) / 8 * 8;
   if (size > rest_.size()) return false;

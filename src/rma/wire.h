@@ -37,11 +37,13 @@ enum class Kind : uint8_t {
   lock_freed,  // by its word, and somebody is in the queue
   // Replies.
   data,
+  unsure_data,  // data, and a word behind them: the status, as the memory may not have been there
   acknowledged,
   failed
 };
-inline constexpr int kind_count = 19;
+inline constexpr int kind_count = 20;
 inline bool is_operation(Kind kind) { return kind <= Kind::compare_and_swap; }
+inline bool is_data(Kind kind) { return kind == Kind::data || kind == Kind::unsure_data; }
 inline bool is_token(Kind kind) { return kind >= Kind::post && kind <= Kind::lock_freed; }
 
 struct Head {
@@ -59,7 +61,7 @@ struct Head {
   int64_t displacement = 0;  // in the target's units. fence: the round
   // bytes beyond the displacement. tell_layout: the extent. puts: how many there are
   uint64_t offset = 0;
-  // bytes of memory that are concerned; puts: of each. data: bytes that follow. tell_layout: how
+  // bytes of memory that are concerned; puts: of each. Of data: bytes that follow. tell_layout: how
   // many blocks there are
   uint64_t length = 0;
   // names the operation in replies. fence: which fence. Of a layout: its number
@@ -83,11 +85,17 @@ struct Piece {
 inline constexpr uint64_t most_of_few = 64;
 inline uint64_t bytes_of_few(uint64_t length) { return sizeof(int64_t) + (length + 7) / 8 * 8; }
 
+// So many bytes of one message go from where they are to where they belong: to copy them takes
+// longer than to begin a batch.
+inline constexpr uint64_t many_bytes = 8 << 10;
+
 // More than this, a rank that follows the protocol has never sent of a window before something was
 // answered (Window::most_outstanding, and the heads of what needs no answer).
 inline constexpr size_t most_held = 16 << 20;
 
-// Bytes of data that belong to a message of this head.
+// The numbers in it exist.
+bool is_sound(const Head& head);
+// Bytes of data that belong to a message of this head, if it is sound.
 uint64_t data_bytes(const Head& head);
 
 struct Message {

@@ -16,7 +16,8 @@ namespace {
 using namespace nearcache::rma;
 
 constexpr int hostile = 0, victim = 1, honest = 2, ranks = 3;
-constexpr size_t guard = 64, words = 32;  // around the window's memory; of it
+// around the window's memory; of it: so many that a put may come with its body apart
+constexpr size_t guard = 64, words = many_bytes / 8 + 32;
 
 class Attack {
  public:
@@ -48,7 +49,10 @@ class Attack {
     while (!input_.empty()) {
       // The victim waits for replies, whose tokens the hostile rank may guess.
       uint64_t own = 1, old = 2;
-      if (input_.byte() % 4 == 0) fetch(victim, hostile, &own, &old);
+      std::vector<std::byte> many(many_bytes);
+      const uint8_t what = input_.byte() % 8;
+      if (what < 2) fetch(victim, hostile, &own, &old);
+      if (what == 2) get(victim, hostile, many);
       network_->fabric(hostile).send(victim, batch());
       settle();
       if (engines_[victim]->is_lost(hostile)) begin();
@@ -81,6 +85,13 @@ class Attack {
     const Mark mark = windows_[static_cast<size_t>(origin)]->flush(target);
     engines_[static_cast<size_t>(origin)]->push();
     return mark;
+  }
+
+  void get(int origin, int target, std::span<std::byte> to) {
+    Transfer transfer{
+        .kind = Kind::get, .target = target, .length = to.size(), .result = to.data()};
+    windows_[static_cast<size_t>(origin)]->issue(&transfer);
+    engines_[static_cast<size_t>(origin)]->push();
   }
 
   void settle() {
@@ -140,8 +151,16 @@ class Attack {
         head.length = input_.below(70);
         head.offset = input_.below(6);
       }
-      head.pieces = static_cast<uint32_t>(pieces.size());
-      if (head.length > 4096 && data_bytes(head) != 0) {
+      if (input_.byte() % 8 == 0) {
+        head.length = many_bytes + input_.byte() % 4 / 3 * 8;
+        head.by_layout = 0;
+        head.offset = 0;
+        pieces.clear();
+        if (head.kind == Kind::puts) head.length = 8, head.offset = many_bytes / 16;
+        if (head.kind == Kind::compare_and_swap) head.length = 8;
+      }
+      head.has_pieces(pieces.size());
+      if (head.length > 2 * many_bytes && data_bytes(head) != 0) {
         // The head promises more than comes.
         const uint64_t promised = std::exchange(head.length, 64);
         writer.append(head, pieces);

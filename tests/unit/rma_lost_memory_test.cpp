@@ -153,6 +153,104 @@ TEST_F(LostMemory, LeavesAllOtherOperationsAsTheyAre) {
   }
 }
 
+// They go from where they are to where they belong, without a look at them in between.
+TEST(LostMemoryOfManyBytes, IsAnErrorOfTheOperationAndOfNoOther) {
+  constexpr size_t pages = 64, hole = 40, bytes = pages * page_words * 8;
+  auto* const words = static_cast<uint64_t*>(
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  Job job(2, 9);
+  Window* const origin = job.engines[0]->open(7, Members(2), Memory::brought(nullptr, 0, 1));
+  job.engines[1]->open(7, Members(2), Memory::brought(words, bytes, 8));
+  EXPECT_EQ(munmap(words + hole * page_words, page_words * 8), 0);
+  std::vector<uint64_t> expected(pages * page_words);
+  const auto there = [&](size_t at) { return at / page_words != hole; };
+  std::mt19937_64 random(1);
+  size_t bad = 0;
+  for (uint64_t round = 0; round < 300; ++round) {
+    const size_t at = random() % expected.size();
+    const size_t count = std::min(1024 + random() % 9000, expected.size() - at);
+    const bool puts = random() % 2 == 0;
+    std::vector<uint64_t> data(count);
+    for (uint64_t& word : data) word = random();
+    const uint64_t first = data[0];
+    if (!puts && there(at))
+      EXPECT_TRUE(origin->put_few(1, static_cast<int64_t>(at), &first, 8) || round == 0);
+    Transfer transfer{.kind = puts ? Kind::put : Kind::get,
+                      .target = 1,
+                      .displacement = static_cast<int64_t>(at),
+                      .length = count * 8,
+                      .data = Job::bytes(data[0]),
+                      .result = reinterpret_cast<std::byte*>(data.data())};
+    EXPECT_TRUE(origin->issue(&transfer));
+    const Mark mark = origin->flush(1);
+    EXPECT_TRUE(job.run([&] { return origin->reached(1, mark); }));
+    const bool sound = at / page_words > hole || (at + count - 1) / page_words < hole;
+    EXPECT_EQ(origin->take_error(1), sound ? Status::ok : Status::out_of_range);
+    bad += !sound;
+    if (!puts && there(at)) expected[at] = words[at];
+    if (puts && sound) std::ranges::copy(data, expected.begin() + static_cast<std::ptrdiff_t>(at));
+    for (size_t i = at; i < at + count; ++i) {
+      if (puts && !sound && there(i)) expected[i] = words[i];  // as far as it came
+      if (sound) ASSERT_EQ(puts ? words[i] : data[i - at], expected[i]);
+    }
+    for (size_t i = 0; i < expected.size(); ++i)
+      if (there(i)) ASSERT_EQ(words[i], expected[i]) << i;
+  }
+  EXPECT_GT(bad, 20u);
+  EXPECT_LT(bad, 280u);
+  munmap(words, bytes);
+}
+
+TEST(BodiesOfMessages, GoOnlyWhereTheyMayAtThatTime) {
+  Job job(3, 1, 4096);
+  constexpr uint64_t length = 8 << 10, whole = sizeof(Head) + length;
+  Engine &origin = *job.engines[0], &target = *job.engines[1];
+  const auto body = [](Engine& engine, int from, const Head& head, size_t batch) {
+    return engine.body(from, std::as_bytes(std::span(&head, 1)), batch).bytes;
+  };
+  const Head put{.kind = Kind::put, .window = Job::window_id, .displacement = 8, .length = length};
+  EXPECT_EQ(target.body(0, std::as_bytes(std::span(&put, 1)), whole).memory,
+            reinterpret_cast<std::byte*>(&job.word(1, 8)));
+  EXPECT_EQ(body(target, 0, put, whole + 8), 0u);
+  for (const auto spoil :
+       {+[](Head* head) { head->displacement = 4096 - 1023; },
+        +[](Head* head) { head->displacement = -1; },
+        +[](Head* head) { head->offset = UINT64_MAX - 7; }, +[](Head* head) { head->window = 1; },
+        +[](Head* head) { head->has_pieces(1); }, +[](Head* head) { head->by_layout = 1; },
+        +[](Head* head) { head->kind = Kind::accumulate; },
+        +[](Head* head) { head->kind = static_cast<Kind>(200); },
+        +[](Head* head) { head->odd_epoch = 1; }}) {
+    Head other = put;
+    spoil(&other);
+    const bool ahead = other.odd_epoch == 1;
+    if (ahead) job.window(1).fence_enter();
+    EXPECT_EQ(body(target, 0, other, whole), 0u);
+  }
+  // Not there any more when it has come.
+  std::vector<uint64_t> to(length / 8);
+  EXPECT_TRUE(job.issue(0, {.kind = Kind::get,
+                            .target = 1,
+                            .length = length,
+                            .result = reinterpret_cast<std::byte*>(to.data())}));
+  EXPECT_EQ(origin.expected_body(1).memory, reinterpret_cast<std::byte*>(to.data()));
+  EXPECT_EQ(origin.expected_body(2).bytes, 0u);
+  const Head data{
+      .kind = Kind::data, .window = Job::window_id, .length = length, .token = uint64_t{1} << 32};
+  EXPECT_EQ(body(origin, 1, data, whole), length);
+  EXPECT_EQ(body(origin, 2, data, whole), 0u);
+  Head shorter = data;
+  shorter.length -= 8;
+  EXPECT_EQ(body(origin, 1, shorter, whole - 8), 0u);
+  origin.close(job.windows[0]);
+  EXPECT_EQ(origin.expected_body(1).bytes, 0u);
+  EXPECT_EQ(body(origin, 1, data, whole), 0u);
+  origin.received_apart(1, std::as_bytes(std::span(&data, 1)), {}, false);
+  EXPECT_FALSE(origin.is_lost(1));
+  target.close(job.windows[1]);
+  target.received_apart(0, std::as_bytes(std::span(&put, 1)), {}, false);
+  EXPECT_FALSE(target.is_lost(0));
+}
+
 // Their end tells that what was sent before it is done.
 TEST_F(LostMemory, IsNoReasonToWaitForAFence) {
   for (int round = 0; round < 3; ++round) {
@@ -257,7 +355,7 @@ void expect_served(std::initializer_list<int> refused) {
 // By a limit, or in a container.
 TEST(BroughtMemory, IsServedAllTheSameWhereTheKernelRefusesToCopy) {
   expect_served({SYS_fallocate});
-  expect_served({SYS_preadv, SYS_pwritev});
+  expect_served({SYS_preadv, SYS_pwritev, SYS_pread64, SYS_pwrite64});
 }
 
 }  // namespace
