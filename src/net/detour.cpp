@@ -52,7 +52,9 @@ void Detour::stop_checking() {
 uint64_t Detour::take(std::span<const iovec> from) {
   std::byte* to = buffer();
   if (uint64_t copied; checks()) {
-    if (done(pwritev(descriptor_, from.data(), static_cast<int>(from.size()), 0), &copied))
+    if (done(from.size() == 1 ? pwrite(descriptor_, from[0].iov_base, from[0].iov_len, 0)
+                              : pwritev(descriptor_, from.data(), static_cast<int>(from.size()), 0),
+             &copied))
       return copied;
     stop_checking();
   }
@@ -64,7 +66,9 @@ uint64_t Detour::take(std::span<const iovec> from) {
 uint64_t Detour::give(std::span<const iovec> to) {
   const std::byte* from = buffer();
   if (uint64_t copied; checks()) {
-    if (done(preadv(descriptor_, to.data(), static_cast<int>(to.size()), 0), &copied))
+    if (done(to.size() == 1 ? pread(descriptor_, to[0].iov_base, to[0].iov_len, 0)
+                            : preadv(descriptor_, to.data(), static_cast<int>(to.size()), 0),
+             &copied))
       return copied;
     stop_checking();
   }

@@ -209,6 +209,30 @@ bool EngineWindow::compute_at_once(const OriginBuffer& origin, void* result, con
   return true;
 }
 
+// The same as one message, where all types are the same and have no gaps: the host needs not be
+// asked about them.
+bool EngineWindow::compute_plainly(const rma::Agent::Lock& lock, const OriginBuffer& origin,
+                                   const OriginBuffer& result, const Target& target, MPI_Op op) {
+  const bool fetches = result.type != MPI_DATATYPE_NULL;
+  Computation what;
+  uint64_t bytes;
+  if (origin.type != target.type || origin.count != target.count ||
+      (fetches && (result.type != target.type || result.count != target.count)) ||
+      !known(op, target.type, &what) || what.operation == rma::Operation::no_op ||
+      !plain_bytes(target.type, target.count, &bytes))
+    return false;
+  issue(lock,
+        {.kind = fetches ? Kind::fetch : Kind::accumulate,
+         .target = target.rank,
+         .displacement = target.displacement,
+         .length = bytes,
+         .data = static_cast<const std::byte*>(origin.address),
+         .result = static_cast<std::byte*>(const_cast<void*>(result.address)),
+         .element = what.operation == rma::Operation::replace ? rma::Element::bytes : what.element,
+         .operation = what.operation});
+  return true;
+}
+
 // By the kernel. What cannot be done so is done in full, once more.
 bool EngineWindow::moved_at_once(Kind kind, void* address, MPI_Count count, MPI_Datatype type,
                                  const Target& target) {
@@ -273,6 +297,8 @@ int EngineWindow::get_accumulate_in_full(const OriginBuffer& origin, void* resul
   const bool fetches = result_type != MPI_DATATYPE_NULL;
   const rma::Agent::Lock lock(&station_->agent());
   if (const int wrong = check(target); wrong != MPI_SUCCESS) return wrong;
+  if (compute_plainly(lock, origin, {result, result_count, result_type}, target, op))
+    return MPI_SUCCESS;
   const std::optional<rma::Operation> operation = operation_of(op);
   if (!operation) return MPI_ERR_OP;
   const bool sends = *operation != rma::Operation::no_op;
@@ -310,7 +336,9 @@ int EngineWindow::fetch_and_op(const void* origin, void* result, MPI_Datatype ty
                                MPI_Aint displacement, MPI_Op op) {
   if (compute_at_once({origin, 1, type}, result, {rank, displacement, 1, type}, op))
     return MPI_SUCCESS;
-  if (rank != MPI_PROC_NULL && type != MPI_DATATYPE_NULL && !is_named(type)) return MPI_ERR_TYPE;
+  if (rank != MPI_PROC_NULL && type != MPI_DATATYPE_NULL && known_elements.find(type) == nullptr &&
+      !is_named(type))
+    return MPI_ERR_TYPE;
   return get_accumulate_in_full({origin, 1, type}, result, 1, type, {rank, displacement, 1, type},
                                 op);
 }
@@ -333,9 +361,9 @@ int EngineWindow::compare_and_swap(const void* origin, const void* compare, void
   if (const int wrong = check({rank, displacement, 1, type}); wrong != MPI_SUCCESS) return wrong;
   Runs runs;
   // integers, logicals and bytes
-  const bool named = is_named(type);
-  const rma::Element its = element_of(type);
-  if (named) know_element(type, its);
+  const bool named = element != nullptr || is_named(type);
+  const rma::Element its = element != nullptr ? *element : element_of(type);
+  if (named && element == nullptr) know_element(type, its);
   const bool whole = named && rma::has_meaning(rma::Operation::bit_and, its);
   if (!whole || !runs_of(type, 1, rma::Element::bytes, &runs) || !runs.one_run() || runs.bytes > 16)
     return MPI_ERR_TYPE;

@@ -256,6 +256,8 @@ class EngineWindow {
   }
   bool known(MPI_Op op, MPI_Datatype type, Computation* computation);
   bool compute_at_once(const OriginBuffer& origin, void* result, const Target& target, MPI_Op op);
+  bool compute_plainly(const rma::Agent::Lock& lock, const OriginBuffer& origin,
+                       const OriginBuffer& result, const Target& target, MPI_Op op);
   bool lock_all_at_once(int assert) {
     rma::Near& own = window_->own();
     if (context.threaded || assert != 0 || all_locked_ || starting_ || !no_locks() || fenced_ ||
