@@ -29,6 +29,13 @@ constexpr uint64_t busy_ns = 500000, lease_ns = 250000, longest_lease_ns = 20000
 // A shorter wait in the host is disturbed by polling for more than the agent's way to a core.
 constexpr uint64_t patience_ns = 20000;
 
+// Where others ask for one thing after the other, the next comes within `soon_ns`. A turn of a
+// host's progress takes 1 to 2 us, so who looked once a turn would find it half a turn late.
+constexpr uint64_t soon_ns = 50000, look_ns = 3000;
+
+// So many waits begin by disarming the agent when it was woken for nothing.
+constexpr int waits_after_waking = 200;
+
 // Of who spins: what is awaited may be up to a rank on the same core, also where there are enough
 // cores for all.
 void relax_or_yield(int turn) {
@@ -132,11 +139,15 @@ void Agent::run() {
       leased_ = false;
     }
     if (told_of_end(event.data.fd) && followers_ > 0) changed_.notify_all();
-    if (polling_) continue;
     bool any = false;
-    do {
-      while (engine_->poll()) any = true;
-    } while (!engine_->fabric().arm());
+    if (!polling_) {
+      do {
+        while (engine_->poll()) any = true;
+      } while (!engine_->fabric().arm());
+    }
+    if (!any && event.data.fd == engine_->fabric().wait_descriptor())
+      disarms_first_ = waits_after_waking;
+    if (polling_) continue;
     if (any) busy_until_ = system_ns() + busy_ns;
     if (any) busy_.store(true, std::memory_order_relaxed);
     if (followers_ > 0) changed_.notify_all();
@@ -189,10 +200,15 @@ void Agent::disarm() {
   leased_ = false;
 }
 
+void Agent::begin_to_poll() {
+  if (disarms_first_ == 0) engine_->push();
+  disarm();
+  if (disarms_first_ > 0) --disarms_first_, engine_->push();
+}
+
 void Agent::lead(Condition done) {
   polling_ = true;
-  disarm();  // before what others send at the same time comes
-  engine_->push();
+  begin_to_poll();
   poll_until(done);
   polling_ = false;
   watch_fabric(true);
@@ -265,7 +281,7 @@ bool Agent::help_while_busy() {
   if (since == 0 || now - since < patience_ns || !mutex_.try_lock()) return false;
   bool any = false;
   if (running_ && !ending_ && !polling_) {
-    while (engine_->poll()) any = true;
+    any = look(now);
     if (any) busy_until_ = now + busy_ns;
     if (now < busy_until_) {
       lease(now);
@@ -276,8 +292,25 @@ bool Agent::help_while_busy() {
     }
     if (any && followers_ > 0) changed_.notify_all();
   }
+  const bool in_vain = !any && now < expected_until_;
   mutex_.unlock();
+  if (in_vain) sched_yield();  // who asks may be on the same core
   return any;
+}
+
+// More than once, if something is to be expected. Who has got something leaves: it is a while until
+// more can come, and that is the host's.
+bool Agent::look(uint64_t now) {
+  bool any = engine_->poll();
+  if (now < expected_until_) {
+    while (!any && wanting_.load(std::memory_order_relaxed) == 0 && system_ns() - now < look_ns)
+      any = engine_->poll();
+  }
+  if (!any) return false;
+  while (engine_->poll()) {
+  }
+  expected_until_ = now + soon_ns;
+  return true;
 }
 
 void Agent::lease(uint64_t now) {

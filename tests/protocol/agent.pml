@@ -142,9 +142,8 @@ proctype Waits(byte me) {
      :: taken[me] >= turn -> break
      :: taken[me] < turn && !polling ->          /* lead */
         polling = true;
-        armed = false;
+        if :: send(); armed = false :: armed = false; send() fi;
         leased = false;
-        send();
         do
         :: taken[me] >= turn -> break
         :: else ->
