@@ -172,13 +172,13 @@ void Agent::tell_others() {
   if (followers_ > 0) changed_.notify_all();
 }
 
-void Agent::wait_for(Condition done) {
+void Agent::wait_for(Condition done, bool together) {
   if (engine_->run_own()) {
     tell_others();
     if (done()) return send();
   }
   do {
-    if (!polling_) return lead(done);
+    if (!polling_) return lead(done, together);
     engine_->push();
     follow();
   } while (!done());
@@ -200,15 +200,16 @@ void Agent::disarm() {
   leased_ = false;
 }
 
-void Agent::begin_to_poll() {
-  if (disarms_first_ == 0) engine_->push();
+void Agent::begin_to_poll(bool together) {
+  if (disarms_first_ == 0 && !together) engine_->push();
   disarm();
-  if (disarms_first_ > 0) --disarms_first_, engine_->push();
+  engine_->push();
+  if (disarms_first_ > 0) --disarms_first_;
 }
 
-void Agent::lead(Condition done) {
+void Agent::lead(Condition done, bool together) {
   polling_ = true;
-  begin_to_poll();
+  begin_to_poll(together);
   poll_until(done);
   polling_ = false;
   watch_fabric(true);

@@ -7,9 +7,9 @@
 // variable. When it has what it waited for it arms the agent again.
 //
 // What is held is sent before the agent is disarmed: that takes 0.3 us, in which it is on its way.
-// But ranks that do the same at the same time send at the same time; and the target's agent may
-// come to this core at once, before this thread goes on. What comes meanwhile wakes the agent for
-// nothing. When that has happened, the next 200 waits disarm it before.
+// But ranks that do the same together, as in a fence, send at the same time; and the target's agent
+// may come to this core at once, before this thread goes on. What comes meanwhile wakes the agent
+// for nothing. So in the one case, and 200 times after the other, it is disarmed before.
 //
 // A thread that waits in the host calls `help` if the host has a hook for that. When the agent has
 // just been woken by what others ask for, more is to be expected: for the next half millisecond
@@ -80,11 +80,12 @@ class Agent {
   };
 
   // Sends what is held, and waits until `done`, which is asked under the lock, and not again once
-  // it has said yes. Under the lock, which is given up on the way.
+  // it has said yes. Under the lock, which is given up on the way. `together`: others are likely to
+  // do the same at the same time.
   template <class Done>
-  void wait(const Lock&, Done done) {
+  void wait(const Lock&, Done done, bool together = false) {
     if (done()) return send();
-    wait_for({&done, [](void* object) { return (*static_cast<Done*>(object))(); }});
+    wait_for({&done, [](void* object) { return (*static_cast<Done*>(object))(); }}, together);
   }
   // Waits until words say so that others of the node change, who then ring this bell. Not under the
   // lock: the agent goes on.
@@ -139,10 +140,10 @@ class Agent {
   }
   void send_held();
   void disarm();
-  void wait_for(Condition done);
+  void wait_for(Condition done, bool together);
   void tell_others();
-  void lead(Condition done);
-  void begin_to_poll();
+  void lead(Condition done, bool together);
+  void begin_to_poll(bool together);
   void poll_until(Condition done);
   void sleep(int milliseconds);
   void follow();

@@ -316,7 +316,8 @@ class EngineWindow {
   bool ranks_of(MPI_Group group, std::vector<int>* ranks);
   template <class Done>
   void wait_until(const rma::Agent::Lock& lock, Done done) {
-    station_->agent().wait(lock, [&] { return done() || window_->broken(); });
+    const auto over = [&] { return done() || window_->broken(); };
+    station_->agent().wait(lock, over, true);
   }
   // For what was asked of a target behind a lock whose turn comes by words; not under the lock.
   void await_turn(int rank) {
