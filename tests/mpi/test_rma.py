@@ -5,7 +5,7 @@ import subprocess
 import pytest
 from support import launch, libfabric
 
-CASES = 25
+CASES = 27
 
 
 # Whether the cache is above matters little to what is below: all ways with it are for ./test --long.
