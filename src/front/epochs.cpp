@@ -4,20 +4,6 @@
 
 namespace nearcache {
 
-void Epochs::set(uint32_t target, uint8_t flags, bool on) {
-  uint8_t& its = targets_[target].flags;
-  its = static_cast<uint8_t>(on ? its | flags : its & ~flags);
-}
-
-void Epochs::lock(uint32_t target, bool is_exclusive) {
-  fence_ = false;
-  targets_[target].held_in = 0;
-  set(target, locked, true);
-  set(target, exclusive | exclusively, is_exclusive);
-}
-
-void Epochs::unlock(uint32_t target) { set(target, locked | exclusive | exclusively, false); }
-
 void Epochs::start(const std::vector<uint32_t>& targets) {
   fence_ = false;
   for (const uint32_t target : targets) set(target, in_start, true);

@@ -32,8 +32,13 @@ class Epochs {
   void unlock_all() { of_all_ = false, ++passive_; }
   // `met`: all ranks have entered it.
   void fence(bool opens, bool met = false) { fence_ = opens, fence_met_ = met; }
-  void lock(uint32_t target, bool exclusive);
-  void unlock(uint32_t target);
+  void lock(uint32_t target, bool is_exclusive) {
+    fence_ = false;
+    targets_[target].held_in = 0;
+    set(target, locked, true);
+    set(target, exclusive | exclusively, is_exclusive);
+  }
+  void unlock(uint32_t target) { set(target, locked | exclusive | exclusively, false); }
   void start(const std::vector<uint32_t>& targets);
   void complete();
 
@@ -170,7 +175,10 @@ class Epochs {
     quiet_ = false;
     touched_.push_back(target);
   }
-  void set(uint32_t target, uint8_t flags, bool on);
+  void set(uint32_t target, uint8_t flags, bool on) {
+    uint8_t& its = targets_[target].flags;
+    its = static_cast<uint8_t>(on ? its | flags : its & ~flags);
+  }
   void settle(uint32_t number, const Sync& sync);
   void update_quiet() {
     quiet_ = touched_.empty() && under_way_ == 0 && all_known_since_ == unnoted_;

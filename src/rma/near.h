@@ -62,7 +62,7 @@ struct Near {
   }
   bool reaches(Reach by) const { return reach.load(std::memory_order_relaxed) == by; }
   // False if it is not free.
-  bool take_lock(LockType as) {
+  [[gnu::always_inline]] bool take_lock(LockType as) {
     say_unsure();
     if (commons->lock.try_take(as)) return lock_taken(as), true;
     holds->store(Held::no, std::memory_order_relaxed);
@@ -74,7 +74,7 @@ struct Near {
                  std::memory_order_relaxed);
   }
   // True if somebody waits for it: then Window::hand_over.
-  bool give_back_lock() {
+  [[gnu::always_inline]] bool give_back_lock() {
     locked = false;
     say_unsure();
     const bool waited = commons->lock.release(type);

@@ -16,6 +16,8 @@ constexpr uint64_t patience_ns = 20000000;
 
 }  // namespace
 
+void Mutex::wake() { futex_wake(&word_, 1); }
+
 bool Mutex::lock_contended(uint32_t own, bool takes_over) {
   for (int i = 0; i < spins; ++i) {
     uint32_t now = word_.load(std::memory_order_relaxed);

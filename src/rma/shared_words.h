@@ -27,16 +27,18 @@ class Mutex {
   [[nodiscard]] bool lock_intact(uint32_t process) {
     return try_lock(process) || lock_contended(process << 1, false);
   }
-  void unlock() {
-    if ((word_.exchange(0) & sleepers) != 0) futex_wake(&word_, 1);
-  }
-
- private:
-  static constexpr uint32_t sleepers = 1, spoilt = 1;  // nobody holds it, and nobody ever will
   bool try_lock(uint32_t process) {
     uint32_t free = 0;
     return word_.compare_exchange_strong(free, process << 1, std::memory_order_acquire);
   }
+  [[gnu::always_inline]] void unlock() {
+    if ((word_.exchange(0) & sleepers) != 0) [[unlikely]]
+      wake();
+  }
+
+ private:
+  static constexpr uint32_t sleepers = 1, spoilt = 1;  // nobody holds it, and nobody ever will
+  void wake();
   bool lock_contended(uint32_t own, bool takes_over);
 
   std::atomic<uint32_t> word_;  // twice the process that holds it, and whether others sleep
@@ -51,9 +53,9 @@ class LockWord {
   // For the first of the queue.
   bool try_take_in_turn(LockType type) { return take(type, exclusive | lost); }
   // True if somebody is in the queue, which is to be granted.
-  bool release(LockType type) {
+  [[gnu::always_inline]] bool release(LockType type) {
     const uint32_t before = type == LockType::exclusive
-                                ? word_.fetch_and(~exclusive, std::memory_order_acq_rel)
+                                ? word_.fetch_sub(exclusive, std::memory_order_acq_rel)
                                 : word_.fetch_sub(1, std::memory_order_acq_rel);
     return (before & queue) != 0;
   }
@@ -71,7 +73,7 @@ class LockWord {
   static constexpr uint32_t exclusive = 1U << 31, queue = 1U << 30, lost = 1U << 29;
   static constexpr uint32_t holders = lost - 1;  // how many share it
 
-  bool take(LockType type, uint32_t against) {
+  [[gnu::always_inline]] bool take(LockType type, uint32_t against) {
     uint32_t now = word_.load(std::memory_order_relaxed);
     for (;;) {
       const uint32_t most = type == LockType::exclusive ? 0 : holders - 1;

@@ -90,6 +90,8 @@ class Window {
   // The same where no other ranks lie between them; else null.
   Near* near_in_row(int rank) { return in_row(rank) ? &nears_[place_in_row(rank)] : nullptr; }
   bool in_row(int rank) const { return place_in_row(rank) < nears_in_row_; }
+  // Those that lie so: all, or none.
+  std::span<Near> row() { return {nears_.get(), nears_in_row_}; }
   // Which is in the row.
   Near& of_row(int rank) { return nears_[place_in_row(rank)]; }
   std::span<Near> nears() { return {nears_.get(), near_count_}; }
@@ -151,7 +153,7 @@ class Window {
   // When the mark is reached all is executed, and the lock is free.
   Mark unlock(int rank);
   // A shared lock of each target, which goes with the first operation to it.
-  void lock_all(bool no_check);
+  void lock_all(bool no_check) { all_locked_ = !no_check; }
   // The same when `all_reached`.
   void unlock_all();
 

@@ -114,8 +114,6 @@ Mark Window::unlock(int rank) {
   return to->issued;
 }
 
-void Window::lock_all(bool no_check) { all_locked_ = !no_check; }
-
 void Window::unlock_all() {
   all_locked_ = false;
   for (Near& near : nears()) {

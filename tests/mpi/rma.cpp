@@ -709,6 +709,126 @@ void errors_of_range_and_epochs() {
   EXPECT_EQ(MPI_Win_unlock(next_rank(), words.win), MPI_SUCCESS);
 }
 
+// One epoch of each kind of call, on word `at` and the two behind it; `round` is how many came
+// before.
+void repeat(const Words& words, int at, int64_t round) {
+  const int to = next_rank();
+  const int64_t one = 1, next = round + 1, many[3] = {7, 7, round};
+  int64_t before = -1, swapped = -1, got[3] = {-1, -1, -1};
+  const int type = round % 2 == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED;
+  EXPECT_EQ(MPI_Win_lock(type, to, 0, words.win), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Put(&next, 1, MPI_INT64_T, to, at, 1, MPI_INT64_T, words.win), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Fetch_and_op(&one, &before, MPI_INT64_T, to, at + 1, MPI_SUM, words.win),
+            MPI_SUCCESS);
+  EXPECT_EQ(MPI_Compare_and_swap(&next, &round, &swapped, MPI_INT64_T, to, at + 2, words.win),
+            MPI_SUCCESS);
+  EXPECT_EQ(MPI_Win_flush(to, words.win), MPI_SUCCESS);
+  EXPECT_EQ(before, std::min<int64_t>(2 * round, 7));
+  EXPECT_EQ(swapped, round);
+  EXPECT_EQ(MPI_Accumulate(&one, 1, MPI_INT64_T, to, at + 1, 1, MPI_INT64_T, MPI_SUM, words.win),
+            MPI_SUCCESS);
+  EXPECT_EQ(MPI_Accumulate(many, 3, MPI_INT64_T, to, at, 3, MPI_INT64_T, MPI_MIN, words.win),
+            MPI_SUCCESS);
+  for (int i = 0; i < 3; ++i) MPI_Get(&got[i], 8, MPI_BYTE, to, at + i, 8, MPI_BYTE, words.win);
+  EXPECT_EQ(MPI_Win_flush(to, words.win), MPI_SUCCESS);
+  EXPECT_EQ(got[0], std::min<int64_t>(next, 7));
+  EXPECT_EQ(got[1], std::min<int64_t>(2 * next, 7));
+  EXPECT_EQ(got[2], round);
+  MPI_Get(got, 24, MPI_BYTE, to, at, 24, MPI_BYTE, words.win);
+  MPI_Fetch_and_op(&next, &before, MPI_INT64_T, to, at + 2, MPI_REPLACE, words.win);
+  MPI_Fetch_and_op(nullptr, &swapped, MPI_INT64_T, to, at + 2, MPI_NO_OP, words.win);
+  EXPECT_EQ(MPI_Win_unlock(to, words.win), MPI_SUCCESS);
+  EXPECT_EQ(got[2], round);
+  EXPECT_EQ(before, round);
+  EXPECT_EQ(swapped, next);
+}
+
+// Of what the engine finds wrong at once; where the window was in use before as well.
+void errors_of_one_epoch(MPI_Win win) {
+  int64_t value = 5;
+  const int to = next_rank();
+  const auto put = [&](int rank, MPI_Aint at) {
+    return class_of(MPI_Put(&value, 1, MPI_INT64_T, rank, at, 1, MPI_INT64_T, win));
+  };
+  EXPECT_EQ(put(to, 0), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_unlock(to, win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_unlock_all(win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_lock(-7, to, 0, win)), MPI_ERR_LOCKTYPE);
+  EXPECT_EQ(class_of(MPI_Win_lock(MPI_LOCK_SHARED, ranks, 0, win)), MPI_ERR_RANK);
+  EXPECT_EQ(MPI_Win_lock(MPI_LOCK_SHARED, to, 0, win), MPI_SUCCESS);
+  EXPECT_EQ(class_of(MPI_Win_lock(MPI_LOCK_SHARED, to, 0, win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_lock_all(0, win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(put(ranks, 0), MPI_ERR_RANK);
+  EXPECT_EQ(put(-7, 0), MPI_ERR_RANK);
+  EXPECT_EQ(put(MPI_PROC_NULL, 0), MPI_SUCCESS);
+  EXPECT_EQ(put(to, -1), MPI_ERR_DISP);
+  EXPECT_EQ(class_of(MPI_Put(&value, -1, MPI_INT64_T, to, 0, -1, MPI_INT64_T, win)), MPI_ERR_COUNT);
+  EXPECT_EQ(MPI_Win_unlock(to, win), MPI_SUCCESS);
+  EXPECT_EQ(put(to, 0), MPI_ERR_RMA_SYNC);
+}
+
+// Calls like the last ones take a shorter way: to the same results, with the same checks and
+// counts, whatever windows they are of.
+void calls_that_are_repeated() {
+  Words first(16);
+  {
+    Words second(16);
+    for (int round = 0; round < 10; ++round) {
+      const auto before = check::stats(first.win);
+      repeat(first, 0, round);
+      repeat(first, 3, round);
+      const auto after = check::stats(first.win);
+      if (check::cached()) {
+        EXPECT_EQ(after.puts - before.puts, 2u);
+        EXPECT_EQ(after.accumulates - before.accumulates, 12u);
+      }
+      if (round % 2 != 0) repeat(second, 0, round / 2);
+      if (!check::cached()) continue;
+      errors_of_one_epoch(first.win);
+      errors_of_one_epoch(second.win);
+    }
+    MPI_Barrier(check::world);
+  }
+  repeat(first, 0, 10);
+  MPI_Barrier(check::world);
+  EXPECT_EQ(first.memory[0], 7);
+  EXPECT_EQ(first.memory[2], 11);
+}
+
+// The shorter way goes past the cache only as long as there is nothing of its.
+void a_cache_that_is_switched_on_is_used() {
+  Words words(8);
+  if (!check::cached()) return check::skip("there is no cache");
+  const auto set_mode = [&](const char* mode) {
+    MPI_Info info = check::info("nearcache_mode", mode);
+    MPI_Info_set(info, "nearcache_skip_cheap", "0");
+    MPI_Win_set_info(words.win, info);
+    MPI_Info_free(&info);
+  };
+  int64_t got = -1;
+  const auto get = [&] {
+    MPI_Get(&got, 1, MPI_INT64_T, next_rank(), 0, 1, MPI_INT64_T, words.win);
+    MPI_Win_flush(next_rank(), words.win);
+  };
+  MPI_Win_lock(MPI_LOCK_SHARED, next_rank(), 0, words.win);
+  for (int round = 0; round < 3; ++round) {
+    set_mode("off");
+    for (int i = 0; i < 100; ++i) get();
+    const auto before = check::stats(words.win);
+    set_mode("always");
+    for (int i = 0; i < 100; ++i) get();
+    EXPECT(check::stats(words.win).hits_full > before.hits_full);
+    EXPECT_EQ(got, round);
+    MPI_Barrier(check::world);
+    const int64_t next = round + 1;
+    MPI_Put(&next, 1, MPI_INT64_T, next_rank(), 0, 1, MPI_INT64_T, words.win);
+    MPI_Win_flush(next_rank(), words.win);
+    get();
+    EXPECT_EQ(got, next);
+  }
+  MPI_Win_unlock(next_rank(), words.win);
+}
+
 // The target is in no call of MPI until it has seen what the others did.
 void a_target_that_computes_is_served() {
   Words words(2);
@@ -874,6 +994,8 @@ int main(int argc, char** argv) {
        {"bytes_have_arithmetic", bytes_have_arithmetic},
        {"nobody_and_nothing", nobody_and_nothing},
        {"errors_of_range_and_epochs", errors_of_range_and_epochs},
+       {"calls_that_are_repeated", calls_that_are_repeated},
+       {"a_cache_that_is_switched_on_is_used", a_cache_that_is_switched_on_is_used},
        {"a_target_that_computes_is_served", a_target_that_computes_is_served},
        {"who_looks_at_its_own_memory_is_answered", who_looks_at_its_own_memory_is_answered},
        {"who_waits_for_a_message_has_sent_what_it_asked",

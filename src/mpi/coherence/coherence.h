@@ -53,6 +53,8 @@ class Coherence {
     }
     return false;
   }
+  // Nor will any, of the windows that there are.
+  bool nobody_ever_reads() const { return boards_.load(std::memory_order_relaxed) == 0; }
   // The same by one pair of words: true also where others would have to be looked at.
   [[gnu::always_inline]] bool somebody_may_read() const {
     return Board::has_readers(words_of_readers_.load(std::memory_order_acquire));

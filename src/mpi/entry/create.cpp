@@ -6,6 +6,7 @@
 #include "mpi/entry/create.h"
 #include "mpi/mpi_api.h"
 #include "mpi/process/next.h"
+#include "mpi/rma/layer.h"
 #include "mpi/window/requests.h"
 #include "mpi/window/sharing.h"
 #include "mpi/window/visibility.h"
@@ -327,6 +328,7 @@ void adopt(MPI_Win handle, const Creation& creation) {
     context.invalidate_was_awaited = true;
   }
   context.windows.add(handle, window);
+  rma_look_again();
   if (awaits_invalidate && context.invalidates) {  // it came meanwhile
     const WindowLock lock(window->mutex());
     window->program_invalidates();

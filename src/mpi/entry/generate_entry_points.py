@@ -204,6 +204,29 @@ def entry_points(rows):
     return text + "\n".join(wrapper(r) for r in rows if r.kind in GENERATED)
 
 
+# Calls that may go straight to the memory of a near target (mpi/rma/straight.h).
+STRAIGHT = {
+    "Put": "put",
+    "Get": "get",
+    "Accumulate": "accumulate",
+    "Fetch_and_op": "fetch_and_op",
+    "Compare_and_swap": "compare_and_swap",
+}
+
+
+def straight_or(row, head, body):
+    """A function with that body, behind the short way: which so pays for none of its registers."""
+    way = STRAIGHT.get(row.name.removesuffix("_c"))
+    if not way:
+        return f"{head}{body}}}\n"
+    arguments = ", ".join(p.name for p in row.parameters)
+    return (
+        f"[[gnu::noinline]] static int long_{row.name}({parameters(row)}) {{\n{body}}}\n\n"
+        f"{head}  if (straight.{way}({arguments})) [[likely]] return MPI_SUCCESS;\n"
+        f"  return long_{row.name}({arguments});\n}}\n"
+    )
+
+
 THE_GET = "{origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype}"
 
 
@@ -232,7 +255,11 @@ def get(row):
         f"[[gnu::noinline]] static int hit_or_slow_{row.name}({parameters(row)}) {{\n"
         f"  if ({known}plain_hit(context.last_window, win, {THE_GET})) return {served}MPI_SUCCESS;\n"
         f"  return slow_{row.name}({names});\n}}\n\n"
-        f"{head}  if ({passes.format('context.last_window')}  return hit_or_slow_{row.name}({names});\n}}\n"
+        + straight_or(
+            row,
+            head,
+            f"  if ({passes.format('context.last_window')}  return hit_or_slow_{row.name}({names});\n",
+        )
     )
 
 
@@ -281,15 +308,19 @@ def write_call(row):
         f"[[gnu::noinline]] static int slow_{row.name}({parameters(row)}) {{\n"
         f"  if (write_passes(context.last_window, win, TraceWrite::{row.arguments[0]})) {issue}\n{told(row)}"
         f"  return noted_write(win, TraceWrite::{row.arguments[0]}, target_rank, target_disp, {count}, {type_}, [&] {{ {issue} }});\n}}\n\n"
-        f"{head}  if (write_plainly_passes(context.last_window, win, TraceWrite::{row.arguments[0]})) {issue}\n"
-        f"  return slow_{row.name}({arguments});\n}}\n"
+        + straight_or(
+            row,
+            head,
+            f"  if (write_plainly_passes(context.last_window, win, TraceWrite::{row.arguments[0]})) {issue}\n"
+            f"  return slow_{row.name}({arguments});\n",
+        )
     )
 
 
 def rma_calls(rows):
     text = (
         NOTICE
-        + '#include "mpi/coherence/receives.h"\n#include "mpi/entry/create.h"\n#include "mpi/entry/get.h"\n#include "mpi/entry/hooks.h"\n#include "mpi/entry/write.h"\n\nusing namespace nearcache::mpi;\nusing nearcache::TraceWrite;\n\n'
+        + '#include "mpi/coherence/receives.h"\n#include "mpi/entry/create.h"\n#include "mpi/entry/get.h"\n#include "mpi/entry/hooks.h"\n#include "mpi/entry/write.h"\n#include "mpi/rma/straight.h"\n\nusing namespace nearcache::mpi;\nusing nearcache::TraceWrite;\n\n'
     )
     make = {"create": creation, "get": get, "rget": get, "write": write_call}
     return text + "\n".join(make[r.kind](r) for r in rows if r.kind in make)

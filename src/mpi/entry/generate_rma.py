@@ -64,8 +64,6 @@ SHORT = {
     "Put": "put_word(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype)",
     "Get": "get_word(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype)",
     "Win_flush": "flush_at_once(rank)",
-    "Win_lock": "lock_at_once(lock_type, rank, assert)",
-    "Win_unlock": "unlock_at_once(rank)",
 }
 CREATIONS = ("Win_create", "Win_allocate", "Win_create_dynamic")
 

@@ -4,6 +4,7 @@
 
 #include "mpi/mpi_api.h"
 #include "mpi/process/next.h"
+#include "mpi/rma/straight.h"
 #include "mpi/window/window.h"
 
 namespace nearcache::mpi {
@@ -182,16 +183,9 @@ int unlocked(Window& window, int rank) {
   return MPI_SUCCESS;
 }
 
-}  // namespace
-}  // namespace nearcache::mpi
+// The long ways, of calls that do not go straight to the engine (mpi/rma/straight.h).
 
-using namespace nearcache::mpi;
-using nearcache::Targets;
-using nearcache::TraceSync;
-
-extern "C" {
-
-int MPI_Win_flush(int rank, MPI_Win win) {
+[[gnu::noinline]] int long_flush(int rank, MPI_Win win) {
   // The hot paths: what completes nothing that anybody would look at, and what follows a hit.
   Window* window = context.last_window;
   if (window == nullptr || window->handle() != win) return slow_flush(rank, win);
@@ -202,24 +196,11 @@ int MPI_Win_flush(int rank, MPI_Win win) {
   return next.Win_flush(rank, win);
 }
 
-int MPI_Win_flush_local(int rank, MPI_Win win) {
-  return flush(win, one(rank), TraceSync::flush_local,
-               [&] { return next.Win_flush_local(rank, win); });
-}
-
-int MPI_Win_flush_all(MPI_Win win) {
-  return flush(win, all, TraceSync::flush, [&] { return next.Win_flush_all(win); });
-}
-
-int MPI_Win_flush_local_all(MPI_Win win) {
-  return flush(win, all, TraceSync::flush_local, [&] { return next.Win_flush_local_all(win); });
-}
-
-int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
+[[gnu::noinline]] int long_lock(int lock_type, int rank, int assert, MPI_Win win) {
   const bool exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
   Window* window = find_window(win);
   if (exclusive) context.phases.locking();
-  if (!exclusive && window != nullptr && window->may_defer_lock(rank))
+  if (lock_type == MPI_LOCK_SHARED && window != nullptr && window->may_defer_lock(rank))
     return defer_lock(*window, rank, assert);
   // Gets of the own rank are never served, so none of the epoch can be older than its lock: it says
   // no more than a load of own memory.
@@ -233,7 +214,7 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
       });
 }
 
-int MPI_Win_unlock(int rank, MPI_Win win) {
+[[gnu::noinline]] int long_unlock(int rank, MPI_Win win) {
   Window* window = find_window(win);
   if (window != nullptr && window->locks_deferred() && window->drop_lock(window->targets(rank)))
     return unlocked(*window, rank);
@@ -253,7 +234,7 @@ int MPI_Win_unlock(int rank, MPI_Win win) {
       });
 }
 
-int MPI_Win_lock_all(int assert, MPI_Win win) {
+[[gnu::noinline]] int long_lock_all(int assert, MPI_Win win) {
   return opening(
       win, all, TraceSync::lock_all, Learns::order, [&] { return next.Win_lock_all(assert, win); },
       [assert](Window& window, Targets) {
@@ -261,11 +242,54 @@ int MPI_Win_lock_all(int assert, MPI_Win win) {
       });
 }
 
-int MPI_Win_unlock_all(MPI_Win win) {
+[[gnu::noinline]] int long_unlock_all(MPI_Win win) {
   context.coherence.attend();
   return completing(
       win, all, TraceSync::unlock_all, Learns::no_more, [&] { return next.Win_unlock_all(win); },
       [](Window& window, Targets) { window.epochs().unlock_all(); });
+}
+
+}  // namespace
+}  // namespace nearcache::mpi
+
+using namespace nearcache::mpi;
+using nearcache::Targets;
+using nearcache::TraceSync;
+
+extern "C" {
+
+int MPI_Win_flush(int rank, MPI_Win win) {
+  return straight.flush(rank, win) ? MPI_SUCCESS : long_flush(rank, win);
+}
+
+int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
+  return straight.lock(lock_type, rank, assert, win) ? MPI_SUCCESS
+                                                     : long_lock(lock_type, rank, assert, win);
+}
+
+int MPI_Win_unlock(int rank, MPI_Win win) {
+  return straight.unlock(rank, win) ? MPI_SUCCESS : long_unlock(rank, win);
+}
+
+int MPI_Win_lock_all(int assert, MPI_Win win) {
+  return straight.lock_all(assert, win) ? MPI_SUCCESS : long_lock_all(assert, win);
+}
+
+int MPI_Win_unlock_all(MPI_Win win) {
+  return straight.unlock_all(win) ? MPI_SUCCESS : long_unlock_all(win);
+}
+
+int MPI_Win_flush_local(int rank, MPI_Win win) {
+  return flush(win, one(rank), TraceSync::flush_local,
+               [&] { return next.Win_flush_local(rank, win); });
+}
+
+int MPI_Win_flush_all(MPI_Win win) {
+  return flush(win, all, TraceSync::flush, [&] { return next.Win_flush_all(win); });
+}
+
+int MPI_Win_flush_local_all(MPI_Win win) {
+  return flush(win, all, TraceSync::flush_local, [&] { return next.Win_flush_local_all(win); });
 }
 
 int MPI_Win_fence(int assert, MPI_Win win) {

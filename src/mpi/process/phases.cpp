@@ -8,6 +8,7 @@
 #include "mpi/process/context.h"
 #include "mpi/process/insist.h"
 #include "mpi/process/next.h"
+#include "mpi/rma/layer.h"
 #include "mpi/window/window.h"
 
 namespace nearcache::mpi {
@@ -102,6 +103,7 @@ void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
   groups_[count] = std::move(group);
   companions_.store(count + 1, std::memory_order_release);
   choose_word_of_readers();
+  rma_look_again();
   if (reading_) announce(&groups_[count], true);
   update_quiet();
 }
@@ -115,6 +117,7 @@ void Phases::stop() {
   const std::lock_guard lock(mutex_);
   const uint32_t count = companions_.exchange(0);
   choose_word_of_readers();
+  rma_look_again();
   acquires_->quiet = false;
   // threads have made them in another order elsewhere
   std::ranges::sort(groups_.begin(), groups_.begin() + count, {}, &Companion::order);

@@ -64,6 +64,10 @@ class Phases {
   [[gnu::always_inline]] bool somebody_may_read() const {
     return __atomic_load_n(word_of_readers_.load(std::memory_order_acquire), __ATOMIC_RELAXED) != 0;
   }
+  // That word, until windows are made.
+  const uint64_t* word_of_readers() const {
+    return word_of_readers_.load(std::memory_order_acquire);
+  }
   // This rank is about to write to a window, or to let others see what it stored under an exclusive
   // lock: readers are told, and know it, when this returns.
   void writing() {
@@ -75,8 +79,10 @@ class Phases {
   // that tell nobody.
   void locking() {
     writing();
-    locked_in_ = phase_ + 1;
+    locked();
   }
+  // It has, and nobody had to be told.
+  void locked() { locked_in_ = phase_ + 1; }
   // Not in this phase, nor was there another thread.
   bool locked_exclusively() const { return locked_in_ > phase_; }
 

@@ -173,19 +173,37 @@ void copy(void* to, const void* from, uint64_t bytes) {
   }
 }
 
+Computation::OfWord of_word(rma::Operation operation, rma::Element element) {
+  using OfWord = Computation::OfWord;
+  if (rma::size_of(element) != sizeof(uint64_t)) return OfWord::other;
+  const bool counter = element == rma::Element::int64 || element == rma::Element::uint64;
+  switch (operation) {
+    case rma::Operation::no_op:
+      return OfWord::nothing;
+    case rma::Operation::replace:
+      return OfWord::replace;
+    case rma::Operation::sum:
+      return counter ? OfWord::add : OfWord::other;
+    default:
+      return OfWord::other;
+  }
+}
+
 }  // namespace
 
 // False if the operation has no meaning, or is of a type that was not seen yet.
 bool EngineWindow::known(MPI_Op op, MPI_Datatype type, Computation* computation) {
-  if (!context.threaded && op == computation_.op && type == computation_.type) {
-    *computation = computation_;
+  const Computation& last = recent_operations.computation;
+  if (!context.threaded && op == last.op && type == last.type) {
+    *computation = last;
     return true;
   }
   const std::optional<rma::Operation> operation = operation_of(op);
   const rma::Element* const element = known_elements.find(type);
   if (!operation || element == nullptr || !rma::has_meaning(*operation, *element)) return false;
-  *computation = {op, type, *operation, *element};
-  if (!context.threaded) computation_ = *computation;
+  *computation = {
+      op, type, *operation, *element, of_word(*operation, *element), rma::size_of(*element)};
+  if (!context.threaded) recent_operations.computation = *computation;
   return true;
 }
 
@@ -242,7 +260,7 @@ bool EngineWindow::moved_at_once(Kind kind, void* address, MPI_Count count, MPI_
       near->open.load(std::memory_order_relaxed) == Open::no || !plain_bytes(type, count, &bytes) ||
       !plain_bytes(target.type, target.count, &there) || there != bytes)
     return false;
-  if (kind == Kind::put) wrote_.store(true, std::memory_order_relaxed);
+  if (kind == Kind::put) recent_operations.note_store();
   return rma::Window::move_at_once(*near, kind, target.displacement, address, bytes);
 }
 
@@ -354,6 +372,7 @@ int EngineWindow::compare_and_swap(const void* origin, const void* compare, void
   uint64_t bytes;
   if (std::byte* const at = at_once(type, 1, {rank, displacement, 1, type}, &bytes);
       at != nullptr && element != nullptr && rma::has_meaning(rma::Operation::bit_and, *element)) {
+    if (bytes == sizeof(uint64_t) && !context.threaded) recent_operations.swapped = type;
     rma::Mutex& elements = window_->near(rank)->commons->elements;
     elements.lock(process_);
     copy(result, at, bytes);
@@ -461,54 +480,64 @@ bool EngineWindow::ranks_of(MPI_Group group, std::vector<int>* ranks) {
   return std::ranges::all_of(*ranks, [&](int rank) { return valid_rank(rank); });
 }
 
+// Of epochs: none is needed where they are words alone, and no other thread's.
+std::optional<rma::Agent::Lock> EngineWindow::lock_epochs() const {
+  if (window_->all_near() && window_->silent() && !window_->broken() && !context.threaded &&
+      !held())
+    return std::nullopt;
+  return std::optional<rma::Agent::Lock>(std::in_place, &station_->agent());
+}
+
 int EngineWindow::start(MPI_Group group, int assert) {
   std::vector<int> ranks;
   {
-    const rma::Agent::Lock lock(&station_->agent());
+    const auto lock = lock_epochs();
     if ((assert & ~MPI_MODE_NOCHECK) != 0) return MPI_ERR_ASSERT;
     if (starting_ || all_locked_ || !no_locks()) return MPI_ERR_RMA_SYNC;
+    ranks = std::move(spare_);
     if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
     if ((MPI_MODE_NOCHECK & assert) == 0 && !window_->all_near())
-      wait_until(lock, [&] { return window_->started(ranks); });
+      wait_until(*lock, [&] { return window_->started(ranks); });
   }
   if ((MPI_MODE_NOCHECK & assert) == 0 && window_->all_near())
     wait_until(&window_->bell(), [&] { return window_->started(ranks); });
-  const rma::Agent::Lock lock(&station_->agent());
+  const auto lock = lock_epochs();
   starting_ = true;
   if (fenced_) end_fences();
-  started_ = std::move(ranks);
+  spare_ = std::exchange(started_, std::move(ranks));
   return window_->broken() ? settled(Status::lost_peer) : MPI_SUCCESS;
 }
 
 int EngineWindow::complete() {
-  const rma::Agent::Lock lock(&station_->agent());
+  const auto lock = lock_epochs();
   if (!starting_) return MPI_ERR_RMA_SYNC;
   // By words nothing tells a target how much is on its way.
-  if (window_->all_near()) {
+  if (lock && window_->all_near()) {
     window_->flush_all();
-    station_->agent().wait(lock, [&] { return window_->all_reached(); });
+    station_->agent().wait(*lock, [&] { return window_->all_reached(); });
   }
-  await_transfers(lock);
+  if (lock) await_transfers(*lock);
   window_->complete(started_);
-  wait_until(lock, [&] { return window_->all_landed(); });
+  if (lock) wait_until(*lock, [&] { return window_->all_landed(); });
   starting_ = false;
   for (const int rank : started_) close(rank);
   started_.clear();
-  return settled(window_->take_error());
+  return lock ? settled(window_->take_error()) : MPI_SUCCESS;
 }
 
 int EngineWindow::post(MPI_Group group, int assert) {
   constexpr int known = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
-  const rma::Agent::Lock lock(&station_->agent());
-  std::vector<int> ranks;
+  const auto lock = lock_epochs();
   if ((assert & ~known) != 0) return MPI_ERR_ASSERT;
   if (exposing_) return MPI_ERR_RMA_SYNC;
+  std::vector<int> ranks = std::move(spare_);
   if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
   if ((MPI_MODE_NOCHECK & assert) == 0) window_->post(ranks);
-  station_->agent().send(lock);
+  if (lock) station_->agent().send(*lock);
   exposing_ = true;
   if (fenced_) end_fences();
   exposed_ = ranks.size();
+  spare_ = std::move(ranks);
   return MPI_SUCCESS;
 }
 
@@ -516,8 +545,8 @@ int EngineWindow::wait() {
   if (!exposing_) return MPI_ERR_RMA_SYNC;
   const auto completed = [&] { return window_->completed_by(exposed_); };
   if (window_->all_near()) wait_until(&window_->bell(), completed);
-  const rma::Agent::Lock lock(&station_->agent());
-  if (!window_->all_near()) wait_until(lock, completed);
+  const auto lock = lock_epochs();
+  if (!window_->all_near()) wait_until(*lock, completed);
   exposing_ = false;
   return window_->broken() ? settled(Status::lost_peer) : MPI_SUCCESS;
 }
@@ -538,31 +567,15 @@ int EngineWindow::test(int* flag) {
 
 // What is known of epochs is under the agent's lock where threads may change it: then none of them
 // is opened at once.
-bool EngineWindow::lock_at_once(int type, int rank, int assert) {
-  rma::Near* const near = window_->near(rank);
-  if (near == nullptr || context.threaded || assert != 0 || all_locked_ || starting_ || held() ||
-      near->reaches(rma::Near::Reach::messages) || near->in_short ||
-      (!locks_.empty() && locks_.contains(rank)))
+bool EngineWindow::lock_near(int type, rma::Near* near, int assert) {
+  if ((type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) || near == nullptr ||
+      context.threaded || assert != 0 || all_locked_ || starting_ || held() ||
+      near->reaches(rma::Near::Reach::messages) || near->in_short || locks_.contains(near->rank))
     return false;
-  if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) return false;
   const auto as = type == MPI_LOCK_SHARED ? rma::LockType::shared : rma::LockType::exclusive;
   if (!near->take_lock(as)) return false;
   if (fenced_) end_fences();
-  near->in_short = true;
-  ++short_locks_;
-  near->open.store(Open::passive, std::memory_order_relaxed);
-  return true;
-}
-
-bool EngineWindow::unlock_at_once(int rank) {
-  rma::Near* const near = window_->near(rank);
-  if (near == nullptr || !near->in_short ||
-      near->open.load(std::memory_order_relaxed) != Open::passive)
-    return false;
-  near->open.store(Open::no, std::memory_order_relaxed);
-  near->in_short = false;
-  --short_locks_;
-  if (near->give_back_lock()) hand_over(*near);
+  begin_short(near);
   return true;
 }
 
@@ -674,7 +687,7 @@ int EngineWindow::flush_to(int rank, Mark (rma::Window::*begin)(int)) {
   const rma::Agent::Lock lock(&station_->agent());
   station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
   const Status status = window_->take_error(rank);
-  order();
+  recent_operations.order(context.threaded);
   open(rank);
   return settled(status);
 }
@@ -683,7 +696,7 @@ int EngineWindow::flush_all() {
   {
     const rma::Agent::Lock lock(&station_->agent());
     if (!all_locked_ && no_locks()) return MPI_ERR_RMA_SYNC;
-    order();
+    recent_operations.order(context.threaded);
     window_->flush_all();
     station_->agent().send(lock);
   }

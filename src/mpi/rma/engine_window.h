@@ -14,12 +14,14 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "mpi/mpi_api.h"
 #include "mpi/process/context.h"
 #include "mpi/rma/elements_of.h"
+#include "mpi/rma/recent_operations.h"
 #include "mpi/rma/station.h"
 #include "mpi/types/type_table.h"
 
@@ -57,7 +59,9 @@ class EngineWindow {
         shape_(shape),
         shared_(shared),
         engine_(&station->engine()),
-        process_(engine_->process()) {}
+        process_(engine_->process()) {
+    recent_operations.begin();
+  }
   // Its memory, where that is of the arena.
   std::byte* shared() const { return shared_; }
 
@@ -75,7 +79,7 @@ class EngineWindow {
                  ? MPI_SUCCESS
                  : put_in_full(origin, target);
     }
-    wrote_.store(true, std::memory_order_relaxed);
+    recent_operations.note_store();
     std::memcpy(at, origin.address, bytes);
     return MPI_SUCCESS;
   }
@@ -116,9 +120,15 @@ class EngineWindow {
   int wait();
   int test(int* flag);
   int lock(int type, int rank, int assert) {
-    return lock_at_once(type, rank, assert) ? MPI_SUCCESS : lock_in_full(type, rank, assert);
+    return lock_near(type, window_->near(rank), assert) ? MPI_SUCCESS
+                                                        : lock_in_full(type, rank, assert);
   }
-  int unlock(int rank) { return unlock_at_once(rank) ? MPI_SUCCESS : unlock_in_full(rank); }
+  int unlock(int rank) {
+    rma::Near* const near = window_->near(rank);
+    if (near == nullptr || !may_unlock_at_once(*near)) return unlock_in_full(rank);
+    unlock_at_once(*near);
+    return MPI_SUCCESS;
+  }
   int lock_all(int assert) {
     return lock_all_at_once(assert) ? MPI_SUCCESS : lock_all_in_full(assert);
   }
@@ -142,9 +152,10 @@ class EngineWindow {
                                        int rank, MPI_Aint displacement, MPI_Count target_count,
                                        MPI_Datatype target_type) {
     std::byte* at;
-    if (!is_word(count, type, target_count, target_type) || !find_word(rank, displacement, &at))
+    if (!recent_operations.is_word(count, type, target_count, target_type) ||
+        !find_word(rank, displacement, &at))
       return false;
-    wrote_.store(true, std::memory_order_relaxed);
+    recent_operations.note_store();
     std::memcpy(at, address, sizeof(uint64_t));
     return true;
   }
@@ -152,7 +163,8 @@ class EngineWindow {
                                        MPI_Aint displacement, MPI_Count target_count,
                                        MPI_Datatype target_type) {
     std::byte* at;
-    if (!is_word(count, type, target_count, target_type) || !find_word(rank, displacement, &at))
+    if (!recent_operations.is_word(count, type, target_count, target_type) ||
+        !find_word(rank, displacement, &at))
       return false;
     std::memcpy(address, at, sizeof(uint64_t));
     return true;
@@ -161,11 +173,53 @@ class EngineWindow {
     if (!window_->in_row(rank) || held() ||
         window_->of_row(rank).open.load(std::memory_order_relaxed) != Open::passive)
       return false;
-    order();
+    recent_operations.order(context.threaded);
     return true;
   }
-  bool lock_at_once(int type, int rank, int assert);
-  bool unlock_at_once(int rank);
+  // The same of locks; false also where that is rare.
+  [[gnu::always_inline]] bool lock_at_once(rma::Near& near, rma::LockType type) {
+    if (context.threaded || all_locked_ || starting_ || fenced_ || !locks_.empty() || held() ||
+        near.reaches(rma::Near::Reach::messages) || near.in_short || !near.take_lock(type))
+      return false;
+    begin_short(&near);
+    return true;
+  }
+  [[gnu::always_inline]] bool may_unlock_at_once(const rma::Near& near) const {
+    return near.in_short && near.open.load(std::memory_order_relaxed) == Open::passive;
+  }
+  [[gnu::always_inline]] void unlock_at_once(rma::Near& near) {
+    near.open.store(Open::no, std::memory_order_relaxed);
+    near.in_short = false;
+    --short_locks_;
+    if (near.give_back_lock()) [[unlikely]]
+      hand_over(near);
+  }
+  bool lock_all_at_once(int assert) {
+    if (context.threaded || assert != 0 || all_locked_ || starting_ || !no_locks() || fenced_ ||
+        held())
+      return false;
+    rma::Near& own = window_->own();
+    if (!own.take_lock(rma::LockType::shared)) return false;
+    own.open.store(Open::passive, std::memory_order_relaxed);
+    all_locked_ = true;
+    window_->lock_all(false);
+    return true;
+  }
+  bool unlock_all_at_once() {
+    if (context.threaded || !all_locked_ || !window_->silent()) return false;
+    all_locked_ = false;
+    window_->lock_all(true);
+    for (rma::Near& near : window_->nears()) {
+      near.open.store(Open::no, std::memory_order_relaxed);
+      if (near.locked && near.give_back_lock()) hand_over(near);
+    }
+    return true;
+  }
+  // Something for others, of any window, waits for more, or for a call that synchronises: that is
+  // then made in full. The program may be waiting, by such calls, for what others answer to it.
+  [[gnu::always_inline]] bool held() const { return engine_->holds(); }
+  const rma::Engine& below() const { return *engine_; }
+  uint32_t process() const { return process_; }
 
   int attach(void* base, MPI_Aint size);
   int detach(const void* base);
@@ -191,14 +245,6 @@ class EngineWindow {
 
  private:
   using Open = rma::Near::Open;
-  // What an operation is on a type.
-  struct Computation {
-    MPI_Op op = MPI_OP_NULL;
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    rma::Operation operation = rma::Operation::no_op;
-    rma::Element element = rma::Element::bytes;
-  };
-
   int report_error(int rc) const;
 
   bool open_as(int rank, Open open) const {
@@ -223,13 +269,8 @@ class EngineWindow {
     std::byte* const at = at_once(window_->near(target.rank), type, count, target.displacement,
                                   target.count, target.type, bytes);
     if (at != nullptr && *bytes == sizeof(uint64_t) && target.type == type && !context.threaded)
-      word_ = type, of_word_ = count;
+      recent_operations.word = type, recent_operations.words = static_cast<int>(count);
     return at;
-  }
-  // As many elements of a type, at both ends, as were 8 bytes last time.
-  [[gnu::always_inline]] bool is_word(MPI_Count count, MPI_Datatype type, MPI_Count target_count,
-                                      MPI_Datatype target_type) const {
-    return type == word_ && target_type == type && count == of_word_ && target_count == count;
   }
   // Where a word of an open target is, of those that lie in a row; false if not so.
   [[gnu::always_inline]] bool find_word(int rank, MPI_Aint displacement, std::byte** at) const {
@@ -246,42 +287,17 @@ class EngineWindow {
   }
   bool moved_at_once(rma::Kind kind, void* address, MPI_Count count, MPI_Datatype type,
                      const Target& target);
-  // All before it comes before all after it, in the eyes of all. Only stores before loads take an
-  // instruction of x86.
-  void order() {
-    std::atomic_thread_fence(std::memory_order_acq_rel);
-    if (!wrote_.load(std::memory_order_relaxed) && !context.threaded) return;
-    wrote_.store(false, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-  }
   bool known(MPI_Op op, MPI_Datatype type, Computation* computation);
   bool compute_at_once(const OriginBuffer& origin, void* result, const Target& target, MPI_Op op);
   bool compute_plainly(const rma::Agent::Lock& lock, const OriginBuffer& origin,
                        const OriginBuffer& result, const Target& target, MPI_Op op);
-  bool lock_all_at_once(int assert) {
-    rma::Near& own = window_->own();
-    if (context.threaded || assert != 0 || all_locked_ || starting_ || !no_locks() || fenced_ ||
-        held() || !own.take_lock(rma::LockType::shared))
-      return false;
-    own.open.store(Open::passive, std::memory_order_relaxed);
-    all_locked_ = true;
-    window_->lock_all(false);
-    return true;
-  }
-  bool unlock_all_at_once() {
-    if (context.threaded || !all_locked_ || !window_->silent()) return false;
-    all_locked_ = false;
-    window_->lock_all(true);
-    for (rma::Near& near : window_->nears()) {
-      near.open.store(Open::no, std::memory_order_relaxed);
-      if (near.locked && near.give_back_lock()) hand_over(near);
-    }
-    return true;
+  bool lock_near(int type, rma::Near* near, int assert);
+  [[gnu::always_inline]] void begin_short(rma::Near* near) {
+    near->in_short = true;
+    ++short_locks_;
+    near->open.store(Open::passive, std::memory_order_relaxed);
   }
   void hand_over(const rma::Near& near);
-  // Something for others, of any window, waits for more, or for a call that synchronises: that is
-  // then made in full. The program may be waiting, by such calls, for what others answer to it.
-  [[gnu::always_inline]] bool held() const { return engine_->holds(); }
 
   int put_in_full(const OriginBuffer& origin, const Target& target);
   int get_in_full(void* address, MPI_Count count, MPI_Datatype type, const Target& target);
@@ -313,6 +329,7 @@ class EngineWindow {
   // MPI_SUCCESS, or what forbids an access.
   int check(const Target& target) const;
   void issue(const rma::Agent::Lock& lock, rma::Transfer transfer);
+  std::optional<rma::Agent::Lock> lock_epochs() const;
   bool ranks_of(MPI_Group group, std::vector<int>* ranks);
   template <class Done>
   void wait_until(const rma::Agent::Lock& lock, Done done) {
@@ -342,12 +359,6 @@ class EngineWindow {
   std::byte* shared_;
   const rma::Engine* engine_;
   uint32_t process_;
-  Computation computation_;  // the last one; only without threads
-  // Predefined and without gaps; so many make 8 bytes. Change only without threads.
-  MPI_Datatype word_ = MPI_INT64_T;
-  MPI_Count of_word_ = 1;
-  // since the last `order`
-  std::atomic<bool> wrote_{false};
   // Epochs, under the agent's lock, but for what is done at once.
   bool fenced_ = false;
   bool all_locked_ = false;
@@ -355,6 +366,7 @@ class EngineWindow {
   int short_locks_ = 0;  // so many
   bool starting_ = false, exposing_ = false;
   std::vector<int> started_;   // targets
+  std::vector<int> spare_;     // keeps memory for the next ranks
   std::vector<int> counting_;  // 0, 1, 2 ... as far as groups have needed it
   size_t exposed_ = 0;         // origins
   int model_ = MPI_WIN_UNIFIED;

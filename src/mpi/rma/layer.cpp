@@ -15,6 +15,7 @@
 #include "mpi/rma/engine_window.h"
 #include "mpi/rma/fetches.h"
 #include "mpi/rma/handles.h"
+#include "mpi/rma/straight.h"
 #include "mpi/types/type_map.h"
 
 namespace nearcache::mpi {
@@ -49,10 +50,14 @@ struct Recent {
   return handle == recent.handle ? recent.window : nullptr;
 }
 
+bool is_on_top();
+
 EngineWindow* engine_window(MPI_Win handle) {
   if (EngineWindow* const window = recent_window(handle); window != nullptr) return window;
   EngineWindow* const window = engine_layer().windows.find(handle_bits(handle));
-  if (window != nullptr && !context.threaded) recent = {handle, window};
+  if (window == nullptr || context.threaded) return window;
+  recent = {handle, window};
+  is_on_top() ? straight.use(handle, window) : straight.forget();
   return window;
 }
 
@@ -270,7 +275,7 @@ int engine_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win, Host h
 int engine_Win_free(EngineWindow* window, MPI_Win* win) {
   if (const int rc = window->close(); rc != MPI_SUCCESS) return window->report(rc);
   engine_layer().windows.remove(handle_bits(*win));
-  if (recent.window == window) recent = {};
+  if (recent.window == window) rma_look_again();
   Part part{.handle = *win, .shared = window->shared()};
   give_back(&part);
   *win = MPI_WIN_NULL;
@@ -279,6 +284,8 @@ int engine_Win_free(EngineWindow* window, MPI_Win* win) {
 }
 
 #include "rma_layer.inc"
+
+bool is_on_top() { return next.Win_lock == engine_does_Win_lock; }
 
 }  // namespace
 
@@ -302,7 +309,14 @@ void rma_install([[maybe_unused]] RmaUse use) {
 #endif
 }
 
-void rma_threads_come() { recent = {}; }
+void rma_threads_come() { rma_look_again(); }
+
+// With threads there never is a recent window, so nothing is written.
+void rma_look_again() {
+  if (recent.window == nullptr) return;
+  recent = {};
+  straight.forget();
+}
 
 void rma_stop() {
   if (the_layer == nullptr) return;

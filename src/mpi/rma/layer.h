@@ -18,6 +18,8 @@ namespace nearcache::mpi {
 void rma_install(RmaUse use);
 // The program may have several threads from now on.
 void rma_threads_come();
+// What calls mean to those between the program and the engine has changed (straight.h).
+void rma_look_again();
 // The end of MPI is next, and no window is used any more.
 void rma_stop();
 

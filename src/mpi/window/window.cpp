@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "mpi/process/next.h"
+#include "mpi/rma/layer.h"
 
 namespace nearcache::mpi {
 
@@ -37,6 +38,7 @@ Window::Window(WindowIdentity identity, const Options& options, std::string obst
   }
   if (may_pause()) unnoted_rank_ = identity_.rank;
   adopt_mode(options.mode);
+  if (may_pause() && !caching_) pause_of_others();  // there is nothing to wait for
 }
 
 Window::~Window() {
@@ -68,6 +70,7 @@ void Window::program_invalidates() {
 }
 
 void Window::adopt_mode(Mode mode) {
+  rma_look_again();
   const auto counts = [](Mode m) { return ends_at_acquires(m) ? 1 : 0; };
   if (coherent_ != nullptr && mode != Mode::coherent) coherent_->stop_reading();
   context.transparent_windows += counts(mode) - counts(cached_.mode());
@@ -166,6 +169,12 @@ void Window::pause(MPI_Datatype type, uint64_t bytes) {
     cache.invalidate();
   }
   pause_.begin(type, size, most, caching_);
+  rma_look_again();
+}
+
+void Window::pause_of_others() {
+  pause_.begin_of_others();
+  rma_look_again();
 }
 
 void Window::note_own_get() {
@@ -178,6 +187,7 @@ void Window::note_own_get() {
 void Window::wake() {
   pause_.get_asked();
   if (!pause_.on()) return;
+  rma_look_again();
   const uint32_t gets = pause_.end();
   for (Dormancy& dormancy : dormancy_) dormancy.passed(gets);
   sampling_.passed(gets);

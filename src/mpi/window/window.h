@@ -218,6 +218,11 @@ class Window {
            pause_.takes(call.origin_type, size_of(call.origin_type), call.origin_count);
   }
   void write_passes() { wrote_unnoted_ = true; }
+  // No call of this window means anything to any cache (mpi/rma/straight.h).
+  bool may_be_passed_by() const {
+    return paused() && !caching() && context.learns_nothing() &&
+           context.coherence.nobody_ever_reads();
+  }
   void flush_passed() { ++counters_.syncs_passed; }
   // The same of a lock that was deferred. Takes the lock itself.
   void sync_passes() {
@@ -235,7 +240,7 @@ class Window {
   }
   void maybe_pause_of_others() {
     if (pause_.other_passed() && !locks_deferred() && may_pause() && holds_nothing()) [[unlikely]]
-      pause_.begin_of_others();
+      pause_of_others();
   }
   // The cache is asked again, or is another one.
   void wake();
@@ -359,6 +364,7 @@ class Window {
   // Set up for the first time: nothing can be outstanding yet.
   void adopt_mode(Mode mode);
   void pause(MPI_Datatype type, uint64_t bytes);
+  void pause_of_others();
   void note_own_get();
   // Too little repeats, and no quiet phase is hoped for, or none would help.
   bool asleep() const {

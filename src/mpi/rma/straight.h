@@ -1,0 +1,221 @@
+// The short way of calls: from their entry points to the memory of a near target (rma/near.h), past
+// the cache and the layers. For the window that was used last, in a program without threads, while
+// nobody between wants to know of its calls: they pause (mpi/window/pause.h), nothing of any window
+// is cached, and the engine is the uppermost layer.
+//
+// Who changes any of that calls `rma_look_again`; the next call that comes to the engine by the
+// long way asks for all of it anew. What may change meanwhile each call asks for: whether somebody
+// must be told of a write, and the state of the window and the target.
+//
+// Calls here return true if that is all that was to be done, and it is done; false, and nothing has
+// happened, if the call is to go the long way. So does what is rare: these call no function, in
+// order that they need no registers but those of their arguments.
+#pragma once
+
+#include <cstring>
+
+#include "mpi/mpi_api.h"
+#include "mpi/rma/engine_window.h"
+#include "mpi/window/window.h"
+
+namespace nearcache::mpi {
+
+class Straight {
+ public:
+  // The engine's window of the handle is used from now on.
+  void use(MPI_Win handle, EngineWindow* engine) {
+    forget();
+    Window* const window = context.windows.find(handle);
+    const std::span<rma::Near> row = engine->window()->row();
+    if (window == nullptr || !window->may_be_passed_by() || row.empty()) return;
+    window->write_passes();  // from now on, nobody looks
+    *this = Straight(handle, engine, window, row);
+  }
+  void forget() { count_ = 0; }
+
+  [[gnu::always_inline]] bool put(const void* origin, MPI_Count count, MPI_Datatype type, int rank,
+                                  MPI_Aint displacement, MPI_Count target_count,
+                                  MPI_Datatype target_type, MPI_Win handle) const {
+    std::byte* at;
+    if (!recent_operations.is_word(count, type, target_count, target_type) ||
+        !is_of(handle, rank) || somebody_may_read() || !find_word(rank, displacement, &at))
+      return false;
+    recent_operations.note_store();
+    std::memcpy(at, origin, sizeof(uint64_t));
+    window_->count_write(TraceWrite::put);
+    return true;
+  }
+  // Nobody counts gets of a window that is not cached.
+  [[gnu::always_inline]] bool get(void* origin, MPI_Count count, MPI_Datatype type, int rank,
+                                  MPI_Aint displacement, MPI_Count target_count,
+                                  MPI_Datatype target_type, MPI_Win handle) const {
+    std::byte* at;
+    if (!recent_operations.is_word(count, type, target_count, target_type) ||
+        !find_word(handle, rank, displacement, &at))
+      return count == target_count && type == target_type && type == recent_operations.word &&
+             get_many(origin, count, rank, displacement, handle);
+    std::memcpy(origin, at, sizeof(uint64_t));
+    return true;
+  }
+  [[gnu::always_inline]] bool accumulate(const void* origin, MPI_Count count, MPI_Datatype type,
+                                         int rank, MPI_Aint displacement, MPI_Count target_count,
+                                         MPI_Datatype target_type, MPI_Op op,
+                                         MPI_Win handle) const {
+    return count == target_count && type == target_type &&
+           (count == 1 ? compute(origin, nullptr, type, rank, displacement, op, handle,
+                                 TraceWrite::accumulate)
+                       : compute_many(origin, count, type, rank, displacement, op, handle));
+  }
+  [[gnu::always_inline]] bool fetch_and_op(const void* origin, void* result, MPI_Datatype type,
+                                           int rank, MPI_Aint displacement, MPI_Op op,
+                                           MPI_Win handle) const {
+    return result != nullptr &&
+           compute(origin, result, type, rank, displacement, op, handle, TraceWrite::fetch);
+  }
+  [[gnu::always_inline]] bool compare_and_swap(const void* origin, const void* compare,
+                                               void* result, MPI_Datatype type, int rank,
+                                               MPI_Aint displacement, MPI_Win handle) const {
+    std::byte* at;
+    if (type != recent_operations.swapped || !find_word(handle, rank, displacement, &at) ||
+        somebody_may_read())
+      return false;
+    rma::Mutex& elements = row_[place(rank)].commons->elements;
+    if (!elements.try_lock(engine_->process())) return false;
+    count(TraceWrite::fetch);
+    std::memcpy(result, at, sizeof(uint64_t));
+    if (std::memcmp(at, compare, sizeof(uint64_t)) == 0) std::memcpy(at, origin, sizeof(uint64_t));
+    elements.unlock();
+    return true;
+  }
+
+  [[gnu::always_inline]] bool flush(int rank, MPI_Win handle) const {
+    if (!is_of(handle, rank) || below_->holds() ||
+        row_[place(rank)].open.load(std::memory_order_relaxed) != rma::Near::Open::passive)
+      return false;
+    recent_operations.order(false);
+    window_->flush_passed();
+    return true;
+  }
+  [[gnu::always_inline]] bool lock(int type, int rank, int assert, MPI_Win handle) const {
+    const bool exclusive = type == MPI_LOCK_EXCLUSIVE;
+    if (!is_of(handle, rank) || (!exclusive && type != MPI_LOCK_SHARED) || assert != 0 ||
+        somebody_may_read() ||
+        !engine_->lock_at_once(row_[place(rank)],
+                               exclusive ? rma::LockType::exclusive : rma::LockType::shared))
+      return false;
+    if (exclusive) context.phases.locked();
+    window_->epochs().lock(static_cast<uint32_t>(rank), exclusive);
+    window_->flush_passed();
+    return true;
+  }
+  [[gnu::always_inline]] bool unlock(int rank, MPI_Win handle) const {
+    if (!is_of(handle, rank) || somebody_may_read() ||
+        !engine_->may_unlock_at_once(row_[place(rank)]))
+      return false;
+    window_->epochs().unlock(static_cast<uint32_t>(rank));
+    window_->flush_passed();
+    engine_->unlock_at_once(row_[place(rank)]);
+    return true;
+  }
+  bool lock_all(int assert, MPI_Win handle) const {
+    if (!is_of(handle) || !engine_->lock_all_at_once(assert)) return false;
+    window_->epochs().lock_all();
+    window_->flush_passed();
+    return true;
+  }
+  bool unlock_all(MPI_Win handle) const {
+    if (!is_of(handle) || !engine_->unlock_all_at_once()) return false;
+    window_->epochs().unlock_all();
+    window_->flush_passed();
+    return true;
+  }
+
+  constexpr Straight() = default;
+
+  // Of any number of elements, by functions (straight.cpp): of the type whose words are known, or
+  // by the operation of last time.
+  bool get_many(void* origin, MPI_Count count, int rank, MPI_Aint displacement,
+                MPI_Win handle) const;
+  bool compute_many(const void* origin, MPI_Count count, MPI_Datatype type, int rank,
+                    MPI_Aint displacement, MPI_Op op, MPI_Win handle) const;
+
+ private:
+  Straight(MPI_Win handle, EngineWindow* engine, Window* window, std::span<rma::Near> row)
+      : handle_(handle),
+        first_(static_cast<unsigned>(row.front().rank)),
+        count_(static_cast<unsigned>(row.size())),
+        row_(row.data()),
+        below_(&engine->below()),
+        readers_(context.phases.word_of_readers()),
+        engine_(engine),
+        window_(window) {}
+
+  bool is_of(MPI_Win handle) const { return handle == handle_ && count_ != 0; }
+  [[gnu::always_inline]] bool is_of(MPI_Win handle, int rank) const {
+    return handle == handle_ && place(rank) < count_;
+  }
+  // As Phases::somebody_may_read, by one load less.
+  [[gnu::always_inline]] bool somebody_may_read() const {
+    return __atomic_load_n(readers_, __ATOMIC_RELAXED) != 0;
+  }
+  [[gnu::always_inline]] unsigned place(int rank) const {
+    return static_cast<unsigned>(rank) - first_;
+  }
+  // Where a word of an open target is; false if that is not known here.
+  [[gnu::always_inline]] bool find_word(MPI_Win handle, int rank, MPI_Aint displacement,
+                                        std::byte** at) const {
+    return is_of(handle, rank) && find_word(rank, displacement, at);
+  }
+  // The same of a rank in the row.
+  [[gnu::always_inline]] bool find_word(int rank, MPI_Aint displacement, std::byte** at) const {
+    const rma::Near& near = row_[place(rank)];
+    return near.open.load(std::memory_order_relaxed) != rma::Near::Open::no &&
+           near.has_word(displacement, at);
+  }
+  // The same of so many bytes, not 0; else null.
+  std::byte* find(MPI_Win handle, int rank, MPI_Aint displacement, uint64_t bytes) const {
+    if (!is_of(handle, rank)) return nullptr;
+    const rma::Near& near = row_[place(rank)];
+    const bool open = near.open.load(std::memory_order_relaxed) != rma::Near::Open::no;
+    return open ? near.at(displacement, bytes) : nullptr;
+  }
+  [[gnu::always_inline]] void count(TraceWrite kind) const {
+    if (kind == TraceWrite::fetch) window_->fetch_begins();
+    window_->count_write(kind);
+  }
+  [[gnu::always_inline]] bool compute(const void* origin, void* result, MPI_Datatype type, int rank,
+                                      MPI_Aint displacement, MPI_Op op, MPI_Win handle,
+                                      TraceWrite kind) const {
+    using OfWord = Computation::OfWord;
+    const Computation& last = recent_operations.computation;
+    std::byte* at;
+    if (op != last.op || type != last.type || last.of_word == OfWord::other ||
+        !find_word(handle, rank, displacement, &at) || somebody_may_read())
+      return false;
+    rma::Mutex& elements = row_[place(rank)].commons->elements;
+    if (!elements.try_lock(engine_->process())) return false;
+    count(kind);
+    uint64_t word, data;
+    std::memcpy(&word, at, sizeof word);
+    if (result != nullptr) std::memcpy(result, &word, sizeof word);
+    if (last.of_word != OfWord::nothing) {
+      std::memcpy(&data, origin, sizeof data);
+      word = last.of_word == OfWord::add ? word + data : data;
+      std::memcpy(at, &word, sizeof word);
+    }
+    elements.unlock();
+    return true;
+  }
+
+  MPI_Win handle_{};
+  unsigned first_ = 0, count_ = 0;  // near targets, which lie in a row; 0: nothing goes this way
+  rma::Near* row_ = nullptr;
+  const rma::Engine* below_ = nullptr;
+  const uint64_t* readers_ = nullptr;
+  EngineWindow* engine_ = nullptr;
+  Window* window_ = nullptr;
+};
+
+inline constinit Straight straight;
+
+}  // namespace nearcache::mpi
