@@ -15,6 +15,7 @@ Window* Engine::open(uint64_t id, Members members, Memory memory, Node* node) {
   for (const int peer : lost_) window->lost(peer);
   Window* opened = windows_.insert_or_assign(id, std::move(window)).first->second.get();
   take_early(opened);
+  push();  // who has asked already need not wait until this rank looks at the network again
   return opened;
 }
 

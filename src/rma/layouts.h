@@ -32,12 +32,16 @@ struct ElementLayout {
     const Piece piece = block(context, which);
     return {piece.offset + static_cast<int64_t>(element) * extent, piece.length};
   }
-  // Calls with each run of so many bytes, until a call returns false; then so does this.
+  // Calls with each run of so many bytes, which may end inside an element, until a call returns
+  // false; then so does this.
   template <class Function>
   bool each_run(uint64_t length, Function function) const {
-    for (uint64_t element = 0; element < length / size; ++element) {
-      for (uint64_t which = 0; which < blocks; ++which) {
-        if (!function(run(element, which))) return false;
+    for (uint64_t element = 0; length > 0; ++element) {
+      for (uint64_t which = 0; which < blocks && length > 0; ++which) {
+        Piece piece = run(element, which);
+        piece.length = std::min(piece.length, length);
+        length -= piece.length;
+        if (!function(piece)) return false;
       }
     }
     return true;

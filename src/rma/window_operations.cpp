@@ -170,7 +170,7 @@ void Window::issue_part(Transfer* transfer, Target* to) {
   } else if (transfer->pieces.empty() && transfer->layout.size == 0) {
     message.offset = transfer->done;
   } else {
-    pieces = next_pieces(transfer, part / size * size, &bytes);
+    pieces = next_pieces(transfer, bytes, &bytes);
   }
   message.element = transfer->element;
   message.operation = transfer->operation;

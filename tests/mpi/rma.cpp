@@ -95,6 +95,62 @@ void fence_and_derived_types() {
   MPI_Type_free(&back);
 }
 
+// As in a receive: of what is not filled nothing changes. Large ones go in several messages.
+void room_for_more_than_comes() {
+  if (!check::cached()) return check::skip("hosts take what is not there");
+  constexpr int few = 5, many = 30000;
+  Words words(2 * many);
+  MPI_Datatype every_other;
+  MPI_Type_vector(4, 1, 2, MPI_INT64_T, &every_other);
+  MPI_Type_commit(&every_other);
+  for (const int count : {few, many - 3}) {
+    const auto sent = static_cast<size_t>(count);
+    std::vector<int64_t> data(2 * many), back(2 * many, -1), spread(2 * many, -1);
+    std::iota(data.begin(), data.end(), rank * 1000000 + 1);
+    MPI_Request request;
+    MPI_Win_fence(0, words.win);
+    std::ranges::fill(words.memory, -1);
+    MPI_Win_fence(0, words.win);
+    MPI_Put(data.data(), count, MPI_INT64_T, next_rank(), 0, many / 4, every_other, words.win);
+    MPI_Put(data.data(), 1, MPI_INT64_T, next_rank(), 2 * many - 2, 2, MPI_INT64_T, words.win);
+    MPI_Win_fence(0, words.win);
+    const int64_t before = (rank + ranks - 1) % ranks * 1000000 + 1;
+    int wrong = 0;
+    const auto in_vectors = [](size_t i) { return i / 4 * 7 + i % 4 * 2; };  // its extent is 7
+    for (size_t i = 0; i < sent; ++i)
+      wrong += words.memory[in_vectors(i)] != before + static_cast<int64_t>(i);
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(words.memory[in_vectors(sent)], -1);
+    EXPECT_EQ(words.memory[2 * many - 2], before);
+    EXPECT_EQ(words.memory[2 * many - 1], -1);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, words.win);
+    MPI_Win_lock(MPI_LOCK_SHARED, next_rank(), 0, words.win);
+    MPI_Get(back.data(), many, MPI_INT64_T, next_rank(), 0, count, MPI_INT64_T, words.win);
+    MPI_Rget(spread.data(), many / 4, every_other, next_rank(), 0, count, MPI_INT64_T, words.win,
+             &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Win_unlock(next_rank(), words.win);
+    const auto there = [&](size_t at) {
+      const size_t i = at / 7 * 4 + at % 7 / 2;
+      return at % 7 % 2 == 0 && i < sent ? rank * 1000000 + 1 + static_cast<int64_t>(i) : -1;
+    };
+    for (size_t i = 0; i < sent; ++i)
+      wrong += back[i] != there(i) || spread[in_vectors(i)] != there(i);
+    EXPECT_EQ(wrong, 0);
+    EXPECT(back[sent] == -1 && spread[in_vectors(sent)] == -1 && spread[1] == -1);
+    MPI_Win_fence(0, words.win);
+    MPI_Accumulate(data.data(), 1, MPI_INT64_T, next_rank(), 0, 4, MPI_INT64_T, MPI_SUM, words.win);
+    MPI_Win_fence(0, words.win);
+    EXPECT_EQ(words.memory[0], 2 * before);
+    EXPECT_EQ(words.memory[2], before + 1);
+    EXPECT_EQ(
+        class_of(MPI_Put(data.data(), 2, MPI_INT64_T, next_rank(), 0, 1, MPI_INT64_T, words.win)),
+        MPI_ERR_TYPE);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, words.win);
+  }
+  MPI_Type_free(&every_other);
+}
+
 // More blocks than a cache takes, at both ends, and the datatype gone before its words are here.
 void a_datatype_of_many_blocks() {
   constexpr int rows = 400, columns = 250;
@@ -551,6 +607,10 @@ void attributes_and_memory_of_an_allocated_window() {
   int unit = -1;
   MPI_Win_shared_query(win, rank, &size, &unit, &value);
   EXPECT(size == 160 && unit == 4 && value == base);
+  if (check::cached()) {
+    MPI_Win_shared_query(win, MPI_PROC_NULL, &size, &unit, &value);
+    EXPECT(rank == 0 ? size == 160 && value == base : size == 0);
+  }
   MPI_Win_set_name(win, "a window");
   char name[MPI_MAX_OBJECT_NAME] = {};
   int length = 0;
@@ -795,6 +855,7 @@ int main(int argc, char** argv) {
       argc, argv, 2,
       {{"transfers_of_every_size", transfers_of_every_size},
        {"fence_and_derived_types", fence_and_derived_types},
+       {"room_for_more_than_comes", room_for_more_than_comes},
        {"a_datatype_of_many_blocks", a_datatype_of_many_blocks},
        {"accumulates_of_many_types", accumulates_of_many_types},
        {"accumulate_of_a_derived_type", accumulate_of_a_derived_type},

@@ -689,6 +689,29 @@ TEST(Rma, ALockOfARankThatWasLostBeforeTheWindowWasOpenIsFree) {
   EXPECT_TRUE(here->broken());
 }
 
+// Its owner may compute from then on, and its agent sleep, as nothing more comes.
+TEST(Rma, WhoAskedBeforeTheWindowWasOpenIsAnsweredWhenItIs) {
+  Job job(2, 19);
+  job.engines[0]->begin_opening();
+  std::vector<uint64_t> words(8, 7);
+  Window* there = job.engines[1]->open(99, Members(2), Memory::fixed(nullptr, 0, 8));
+  uint64_t got = 0;
+  Transfer get{.kind = Kind::get,
+               .target = 0,
+               .length = sizeof got,
+               .result = reinterpret_cast<std::byte*>(&got)};
+  ASSERT_TRUE(there->issue(&get));
+  const Mark mark = there->flush(0);
+  while (job.step()) {
+  }
+  job.engines[0]->open(99, Members(2), Memory::fixed(words.data(), 64, 8));
+  job.engines[0]->end_opening();
+  EXPECT_FALSE(job.engines[0]->holds());
+  while (job.network.draw() == 1) job.engines[1]->poll();
+  EXPECT_TRUE(there->reached(0, mark));
+  EXPECT_EQ(got, 7);
+}
+
 TEST(Rma, CompletionsAreCalledWhenTheirResultIsThere) {
   Job job(2, 13, 20000);
   std::ranges::fill(job.memory[1], 3);

@@ -220,6 +220,18 @@ bool runs_of(MPI_Datatype type, MPI_Count count, rma::Element element, Runs* run
   return true;
 }
 
+void shorten(Runs* runs, uint64_t bytes) {
+  runs->bytes = std::min(runs->bytes, bytes);
+  uint64_t before = 0;
+  size_t kept = 0;
+  for (; kept < runs->pieces.size() && before < runs->bytes; ++kept) {
+    Piece& piece = runs->pieces[kept];
+    piece.length = std::min(piece.length, runs->bytes - before);
+    before += piece.length;
+  }
+  runs->pieces.resize(kept);
+}
+
 const std::byte* packed(const void* address, const Runs& runs, std::vector<std::byte>* storage) {
   const auto* from = static_cast<const std::byte*>(address);
   if (runs.one_run()) return from + runs.first;

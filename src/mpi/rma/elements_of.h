@@ -32,6 +32,8 @@ struct Runs {
 // False for a datatype that cannot be read, or, with an element, is not made of whole ones. Pairs
 // count with the gap inside and behind them.
 bool runs_of(MPI_Datatype type, MPI_Count count, rma::Element element, Runs* runs);
+// The first `bytes` of them. Where data arrive there may be room for more, as in a receive.
+void shorten(Runs* runs, uint64_t bytes);
 
 // The bytes of `runs` at `address` in one piece: there, or copied to `storage`.
 const std::byte* packed(const void* address, const Runs& runs, std::vector<std::byte>* storage);

@@ -236,7 +236,8 @@ int EngineWindow::put_in_full(const OriginBuffer& origin, const Target& target) 
   if (!runs_of(origin.type, origin.count, rma::Element::bytes, &from) ||
       !runs_of(target.type, target.count, rma::Element::bytes, &to))
     return MPI_ERR_TYPE;
-  if (from.bytes != to.bytes) return MPI_ERR_TYPE;
+  if (from.bytes > to.bytes) return MPI_ERR_TYPE;
+  shorten(&to, from.bytes);
   std::vector<std::byte> storage;
   std::vector<rma::Piece> one;
   Transfer transfer{.kind = Kind::put};
@@ -256,8 +257,8 @@ int EngineWindow::get_in_full(void* address, MPI_Count count, MPI_Datatype type,
   if (!runs_of(type, count, rma::Element::bytes, &to) ||
       !runs_of(target.type, target.count, rma::Element::bytes, &from))
     return MPI_ERR_TYPE;
-  // A get may ask for less than there is place for, not for more.
-  if (from.bytes != to.bytes) return MPI_ERR_TYPE;
+  if (from.bytes > to.bytes) return MPI_ERR_TYPE;
+  shorten(&to, from.bytes);
   std::vector<rma::Piece> one;
   Transfer transfer{.kind = Kind::get};
   set_target(&transfer, target, from, &one);
@@ -292,8 +293,11 @@ int EngineWindow::get_accumulate_in_full(const OriginBuffer& origin, void* resul
   const bool readable = runs_of(target.type, target.count, element, &to) &&
                         (!sends || runs_of(origin.type, origin.count, element, &from)) &&
                         (!fetches || runs_of(result_type, result_count, element, &results));
-  if (!readable || (sends && from.bytes != to.bytes) || (fetches && results.bytes != to.bytes))
-    return MPI_ERR_TYPE;
+  if (!readable) return MPI_ERR_TYPE;
+  const uint64_t bytes = sends ? from.bytes : to.bytes;
+  if (bytes > to.bytes || (fetches && bytes > results.bytes)) return MPI_ERR_TYPE;
+  shorten(&to, bytes);
+  shorten(&results, bytes);
   std::vector<std::byte> storage;
   std::vector<rma::Piece> one;
   Transfer transfer{.kind = fetches ? Kind::fetch : Kind::accumulate};

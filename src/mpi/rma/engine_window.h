@@ -173,11 +173,11 @@ class EngineWindow {
   bool get_attr(int keyval, void* value, int* flag);
   int get_group(MPI_Group* group);
   // As MPI-4.1 has it of windows that are not shared: the own memory is in reach, that of others is
-  // none.
+  // none. MPI_PROC_NULL stands for the lowest rank.
   template <class Unit>
   int shared_query(int rank, MPI_Aint* size, Unit* unit, void* base) const {
     if (rank != MPI_PROC_NULL && !valid_rank(rank)) return MPI_ERR_RANK;
-    const bool own = rank == MPI_PROC_NULL || rank == window_->rank();
+    const bool own = (rank == MPI_PROC_NULL ? 0 : rank) == window_->rank();
     *size = own ? shape_.size : 0;
     *unit = own ? shape_.unit : 0;
     *static_cast<void**>(base) = own ? shape_.base : nullptr;
