@@ -1,8 +1,10 @@
 // The first windows of a job, from which the RMA engine is set up: made by threads at once, in
-// another order on each rank; and with a rank that comes so late that others have gone on without
-// it.
+// another order on each rank; with a rank that comes so late that others have gone on without it;
+// and by ranks that are stopped meanwhile.
 #include <dlfcn.h>
 #include <mpi.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <thread>
@@ -62,10 +64,27 @@ void with_a_late_rank() {
   MPI_Comm_free(&other);
 }
 
+// As batch systems do with a whole job: longer than anybody's patience, which is not used up by it.
+void of_a_job_that_is_stopped() {
+  const pid_t self = getpid(), other = fork();
+  if (other == 0) {
+    usleep(300000);
+    kill(self, SIGSTOP);
+    sleep(12);
+    kill(self, SIGCONT);
+    _exit(0);
+  }
+  if (rank == ranks - 1) usleep(1000000);
+  use(check::world, 5);
+  waitpid(other, nullptr, 0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return check::run(argc, argv, 2,
-                    {{"of_threads", of_threads}, {"with_a_late_rank", with_a_late_rank}},
+                    {{"of_threads", of_threads},
+                     {"with_a_late_rank", with_a_late_rank},
+                     {"of_a_job_that_is_stopped", of_a_job_that_is_stopped}},
                     MPI_THREAD_MULTIPLE);
 }

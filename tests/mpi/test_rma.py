@@ -5,7 +5,7 @@ import subprocess
 import pytest
 from support import launch, libfabric
 
-CASES = 25
+CASES = 26
 
 
 # Whether the cache is above matters little to what is below: all ways with it are for ./test --long.
@@ -222,6 +222,17 @@ def test_ranks_that_have_given_up_a_late_one_make_its_window_by_the_host_with_it
     )
     assert "pending" not in result.output  # what MPICH says of requests that nobody has completed
     assert result.output.count("a window is done by the RMA engine") == 3
+
+
+@pytest.mark.one_mpi
+@pytest.mark.slow
+def test_ranks_that_are_stopped_together_are_not_late(mpi, preload):
+    words = ["--only", "of_a_job_that_is_stopped"]
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_VERBOSE": "2"}
+    result = launch.run(mpi, 2, "rma_first", *words, env=env, timeout=60).check()
+    assert result.lines("ok") == ["ok of_a_job_that_is_stopped"]
+    assert "does not answer" not in result.output
+    assert "not done by the RMA engine" not in result.output
 
 
 @pytest.mark.few_mpis

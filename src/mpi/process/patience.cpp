@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 #include "mpi/process/next.h"
@@ -38,14 +39,18 @@ bool Exchange::wait(uint64_t most_ns) {
   // All ranks are one program there, and time is virtual.
   return next.Wait(&data_->request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
 #endif
-  const uint64_t start = system_ns();
-  for (;;) {
+  // Longer between two looks was no waiting: the job was stopped, or had no processor, and so may
+  // have been those who are waited for.
+  constexpr uint64_t longest_wait_ns = 100000000;
+  uint64_t waited = 0;
+  for (uint64_t looked_at = system_ns();;) {
     int done = 0;
     if (data_->request == MPI_REQUEST_NULL) return true;
     if (next.Test(&data_->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
     if (done != 0) return true;
-    const uint64_t waited = system_ns() - start;
     if (waited >= most_ns) return false;
+    const uint64_t now = system_ns();
+    waited += std::min(now - std::exchange(looked_at, now), longest_wait_ns);
     // Ranks may be more than cores; whoever is late by a millisecond is late by more.
     if (waited < 1000000) {
       sched_yield();
