@@ -31,13 +31,13 @@ class Straight {
     window->write_passes();  // from now on, nobody looks
     *this = Straight(handle, engine, window, row);
   }
-  void forget() { count_ = 0; }
+  void forget() { handle_ = {}, count_ = 0; }
 
   [[gnu::always_inline]] bool put(const void* origin, MPI_Count count, MPI_Datatype type, int rank,
                                   MPI_Aint displacement, MPI_Count target_count,
                                   MPI_Datatype target_type, MPI_Win handle) const {
     std::byte* at;
-    if (!recent_operations.is_word(count, type, target_count, target_type) ||
+    if (handle != handle_ || !recent_operations.is_word(count, type, target_count, target_type) ||
         !is_of(handle, rank) || somebody_may_read() || !find_word(rank, displacement, &at))
       return false;
     recent_operations.note_store();
@@ -50,8 +50,9 @@ class Straight {
                                   MPI_Aint displacement, MPI_Count target_count,
                                   MPI_Datatype target_type, MPI_Win handle) const {
     std::byte* at;
+    if (!is_of(handle, rank)) return false;
     if (!recent_operations.is_word(count, type, target_count, target_type) ||
-        !find_word(handle, rank, displacement, &at))
+        !find_word(rank, displacement, &at))
       return count == target_count && type == target_type && type == recent_operations.word &&
              get_many(origin, count, rank, displacement, handle);
     std::memcpy(origin, at, sizeof(uint64_t));
@@ -61,23 +62,23 @@ class Straight {
                                          int rank, MPI_Aint displacement, MPI_Count target_count,
                                          MPI_Datatype target_type, MPI_Op op,
                                          MPI_Win handle) const {
-    return count == target_count && type == target_type &&
-           (count == 1 ? compute(origin, nullptr, type, rank, displacement, op, handle,
-                                 TraceWrite::accumulate)
-                       : compute_many(origin, count, type, rank, displacement, op, handle));
+    return is_of(handle, rank) && count == target_count && type == target_type &&
+           (count == 1
+                ? compute(origin, nullptr, type, rank, displacement, op, TraceWrite::accumulate)
+                : compute_many(origin, count, type, rank, displacement, op, handle));
   }
   [[gnu::always_inline]] bool fetch_and_op(const void* origin, void* result, MPI_Datatype type,
                                            int rank, MPI_Aint displacement, MPI_Op op,
                                            MPI_Win handle) const {
-    return result != nullptr &&
-           compute(origin, result, type, rank, displacement, op, handle, TraceWrite::fetch);
+    return is_of(handle, rank) && result != nullptr &&
+           compute(origin, result, type, rank, displacement, op, TraceWrite::fetch);
   }
   [[gnu::always_inline]] bool compare_and_swap(const void* origin, const void* compare,
                                                void* result, MPI_Datatype type, int rank,
                                                MPI_Aint displacement, MPI_Win handle) const {
     std::byte* at;
-    if (type != recent_operations.swapped || !find_word(handle, rank, displacement, &at) ||
-        somebody_may_read())
+    if (!is_of(handle, rank) || type != recent_operations.swapped ||
+        !find_word(rank, displacement, &at) || somebody_may_read())
       return false;
     rma::Mutex& elements = row_[place(rank)].commons->elements;
     if (!elements.try_lock(engine_->process())) return false;
@@ -161,12 +162,7 @@ class Straight {
   [[gnu::always_inline]] unsigned place(int rank) const {
     return static_cast<unsigned>(rank) - first_;
   }
-  // Where a word of an open target is; false if that is not known here.
-  [[gnu::always_inline]] bool find_word(MPI_Win handle, int rank, MPI_Aint displacement,
-                                        std::byte** at) const {
-    return is_of(handle, rank) && find_word(rank, displacement, at);
-  }
-  // The same of a rank in the row.
+  // Where a word of an open target of the row is; false if that is not known here.
   [[gnu::always_inline]] bool find_word(int rank, MPI_Aint displacement, std::byte** at) const {
     const rma::Near& near = row_[place(rank)];
     return near.open.load(std::memory_order_relaxed) != rma::Near::Open::no &&
@@ -184,13 +180,12 @@ class Straight {
     window_->count_write(kind);
   }
   [[gnu::always_inline]] bool compute(const void* origin, void* result, MPI_Datatype type, int rank,
-                                      MPI_Aint displacement, MPI_Op op, MPI_Win handle,
-                                      TraceWrite kind) const {
+                                      MPI_Aint displacement, MPI_Op op, TraceWrite kind) const {
     using OfWord = Computation::OfWord;
     const Computation& last = recent_operations.computation;
     std::byte* at;
     if (op != last.op || type != last.type || last.of_word == OfWord::other ||
-        !find_word(handle, rank, displacement, &at) || somebody_may_read())
+        !find_word(rank, displacement, &at) || somebody_may_read())
       return false;
     rma::Mutex& elements = row_[place(rank)].commons->elements;
     if (!elements.try_lock(engine_->process())) return false;
