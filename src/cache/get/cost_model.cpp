@@ -17,7 +17,8 @@ void CostModel::sample(uint64_t bytes, double ns) {
   c.mean_bytes += weight * (static_cast<float>(bytes) - c.mean_bytes);
   if (c.samples < UINT32_MAX) ++c.samples;
   ++samples_;
-  if (samples_ < 64 || samples_ % 64 == 0) fit_ = fit([](const Class& each) { return each.mean_ns; });
+  if (samples_ < 64 || samples_ % 64 == 0)
+    fit_ = fit([](const Class& each) { return each.mean_ns; });
 }
 
 // Least squares over the means of the size classes, weighted by 1/cost^2 so that relative errors
