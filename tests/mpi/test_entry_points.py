@@ -86,7 +86,13 @@ def written_by_hand(row):
     text = "".join(
         (SOURCES / "entry" / name).read_text() for name in ("create.cpp", "process.cpp", "sync.cpp")
     )
-    return re.search(rf"^int {row.symbol}\(.*?\n}}\n", text, re.S | re.M).group()
+    code = re.search(rf"^int {row.symbol}\(.*?\n}}\n", text, re.S | re.M).group()
+    # Who goes straight to the engine's memory else (below).
+    long_way = re.search(r": (long_\w+)\(", code)
+    if long_way:
+        pattern = rf"^\[\[gnu::noinline\]\] int {long_way.group(1)}\(.*?\n}}\n"
+        code = re.search(pattern, text, re.S | re.M).group()
+    return code
 
 
 def fortran(symbol):
@@ -147,6 +153,12 @@ def test_a_write_passes_unnoted_only_where_nobody_reads():
     assert body.index(
         "if (context.coherence.somebody_reads()) [[unlikely]] return false;"
     ) < body.index("write_unnoted(")
+
+
+def test_calls_go_straight_to_memory_only_where_nobody_reads():
+    text = (SOURCES / "window" / "window.h").read_text()
+    body = re.search(r"bool may_be_passed_by\(\) const {.*?\n  }\n", text, re.S).group()
+    assert "&& context.coherence.nobody_ever_reads()" in " ".join(body.split())
 
 
 @pytest.mark.parametrize("family", ["mpich", "openmpi"])
