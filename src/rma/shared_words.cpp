@@ -11,7 +11,9 @@ namespace nearcache::rma {
 namespace {
 
 // Few operations take longer, so one that does belongs to a rank that has lost its core.
-constexpr int spins = 100;
+// Some 6 to 13 us: who executes an accumulate by the kernel holds it for 1 to 2, and to sleep and be
+// woken takes 5.
+constexpr int spins = 300;
 constexpr uint64_t patience_ns = 20000000;
 
 }  // namespace
