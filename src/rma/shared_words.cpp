@@ -11,8 +11,7 @@ namespace nearcache::rma {
 namespace {
 
 // Few operations take longer, so one that does belongs to a rank that has lost its core.
-// Some 6 to 13 us: who executes an accumulate by the kernel holds it for 1 to 2, and to sleep and be
-// woken takes 5.
+// 6 to 13 us: who executes one by the kernel has it for 1 to 2, and to sleep and be woken takes 5.
 constexpr int spins = 300;
 constexpr uint64_t patience_ns = 20000000;
 
