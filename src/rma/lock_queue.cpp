@@ -21,7 +21,7 @@ bool before(uint32_t a, uint32_t b) {
 
 class Hold {
  public:
-  Hold(Mutex* mutex, uint32_t process) : mutex_(mutex) { mutex->lock(process); }
+  Hold(Mutex* mutex, uint32_t process) : mutex_(mutex) { mutex->lock_or_take_over(process); }
   ~Hold() { mutex_->unlock(); }
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;

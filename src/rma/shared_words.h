@@ -18,8 +18,9 @@ enum class Held : uint32_t { no, shared, exclusive, unsure };
 // process that has died with it.
 class Mutex {
  public:
-  // `process`: the caller's.
-  void lock(uint32_t process) {
+  // `process`: the caller's. From one that has ended it is taken over: for what can be mended, or
+  // is known to be lost by other means (lock_queue.h).
+  void lock_or_take_over(uint32_t process) {
     if (!try_lock(process)) [[unlikely]]
       lock_contended(process << 1, true);
   }

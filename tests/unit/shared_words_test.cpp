@@ -38,7 +38,7 @@ TEST(Mutex, Excludes) {
   uint64_t count = 0;
   everybody([&](int) {
     for (int i = 0; i < 20000; ++i) {
-      mutex.lock(static_cast<uint32_t>(getpid()));
+      mutex.lock_or_take_over(static_cast<uint32_t>(getpid()));
       ++count;
       if (i % 1000 == 0) std::this_thread::yield();  // others come to sleep
       mutex.unlock();

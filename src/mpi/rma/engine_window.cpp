@@ -219,7 +219,7 @@ bool EngineWindow::compute_at_once(const OriginBuffer& origin, void* result, con
   std::byte* const at = at_once(target.type, target.count, target, &bytes);
   if (at == nullptr || bytes > rma::most_at_a_time) return false;
   rma::Mutex& elements = window_->near(target.rank)->commons->elements;
-  elements.lock(process_);
+  if (!elements.lock_intact(process_)) return false;  // which is told the long way
   if (result != nullptr) copy(result, at, bytes);
   rma::apply(what.operation, what.element, at, static_cast<const std::byte*>(origin.address),
              static_cast<size_t>(target.count));
@@ -374,11 +374,12 @@ int EngineWindow::compare_and_swap(const void* origin, const void* compare, void
       at != nullptr && element != nullptr && rma::has_meaning(rma::Operation::bit_and, *element)) {
     if (bytes == sizeof(uint64_t) && !context.threaded) recent_operations.swapped = type;
     rma::Mutex& elements = window_->near(rank)->commons->elements;
-    elements.lock(process_);
-    copy(result, at, bytes);
-    if (std::memcmp(at, compare, bytes) == 0) copy(at, origin, bytes);
-    elements.unlock();
-    return MPI_SUCCESS;
+    if (elements.lock_intact(process_)) {
+      copy(result, at, bytes);
+      if (std::memcmp(at, compare, bytes) == 0) copy(at, origin, bytes);
+      elements.unlock();
+      return MPI_SUCCESS;
+    }
   }
   const rma::Agent::Lock lock(&station_->agent());
   if (const int wrong = check({rank, displacement, 1, type}); wrong != MPI_SUCCESS) return wrong;

@@ -24,7 +24,7 @@ bool Straight::compute_many(const void* origin, MPI_Count count, MPI_Datatype ty
   std::byte* const at = find(handle, rank, displacement, last.size * static_cast<uint64_t>(count));
   if (at == nullptr) return false;
   rma::Mutex& elements = row_[place(rank)].commons->elements;
-  elements.lock(engine_->process());
+  if (!elements.lock_intact(engine_->process())) return false;
   rma::apply(last.operation, last.element, at, static_cast<const std::byte*>(origin),
              static_cast<size_t>(count));
   elements.unlock();
