@@ -53,13 +53,13 @@ TEST(Mutex, OfAProcessThatHasDiedIsTakenOver) {
   auto* const mutex = new (shared) Mutex{};
   const pid_t child = fork();
   if (child == 0) {
-    mutex->lock(static_cast<uint32_t>(getpid()));
+    mutex->lock_or_take_over(static_cast<uint32_t>(getpid()));
     _exit(0);
   }
   waitpid(child, nullptr, 0);
-  mutex->lock(static_cast<uint32_t>(getpid()));
+  mutex->lock_or_take_over(static_cast<uint32_t>(getpid()));
   mutex->unlock();
-  mutex->lock(static_cast<uint32_t>(getpid()));
+  mutex->lock_or_take_over(static_cast<uint32_t>(getpid()));
   munmap(shared, 4096);
 }
 
