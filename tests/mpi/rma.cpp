@@ -95,6 +95,21 @@ void fence_and_derived_types() {
   MPI_Type_free(&back);
 }
 
+// From the second time on the type is known to the engine.
+void elements_without_arithmetic_are_replaced_whole() {
+  Words words(8);
+  for (int turn = 1; turn <= 3; ++turn) {
+    const std::vector<wchar_t> data(3, static_cast<wchar_t>(0x01010101 * (turn + rank)));
+    MPI_Win_fence(0, words.win);
+    MPI_Accumulate(data.data(), 3, MPI_WCHAR, next_rank(), 0, 3, MPI_WCHAR, MPI_REPLACE, words.win);
+    MPI_Win_fence(0, words.win);
+    std::vector<wchar_t> here(3);
+    std::memcpy(here.data(), words.memory.data(), 3 * sizeof(wchar_t));
+    const int before = (rank + ranks - 1) % ranks;
+    EXPECT(here == std::vector<wchar_t>(3, static_cast<wchar_t>(0x01010101 * (turn + before))));
+  }
+}
+
 // As in a receive: of what is not filled nothing changes. Large ones go in several messages.
 void room_for_more_than_comes() {
   if (!check::cached()) return check::skip("hosts take what is not there");
@@ -975,6 +990,8 @@ int main(int argc, char** argv) {
       argc, argv, 2,
       {{"transfers_of_every_size", transfers_of_every_size},
        {"fence_and_derived_types", fence_and_derived_types},
+       {"elements_without_arithmetic_are_replaced_whole",
+        elements_without_arithmetic_are_replaced_whole},
        {"room_for_more_than_comes", room_for_more_than_comes},
        {"a_datatype_of_many_blocks", a_datatype_of_many_blocks},
        {"accumulates_of_many_types", accumulates_of_many_types},

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from support import launch, libfabric
 
-CASES = 28
+CASES = 29
 
 
 # Whether the cache is above matters little to what is below: all ways with it are for ./test --long.

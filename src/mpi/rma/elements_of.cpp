@@ -146,7 +146,12 @@ rma::Element element_of(MPI_Datatype named) {
 
 NamedTypes<rma::Element> known_elements;
 
+// Not what has no element of its own, such as MPI_WCHAR, and is more than a byte: of that nobody
+// may take the count of elements for a count of bytes.
 void know_element(MPI_Datatype named, Element element) {
+  int size = 1;
+  if (element == Element::bytes && (next.Type_size(named, &size) != MPI_SUCCESS || size != 1))
+    return;
   static const auto all = [] {
     std::array<Element, rma::element_count> each{};
     for (size_t i = 0; i < each.size(); ++i) each[i] = static_cast<Element>(i);
