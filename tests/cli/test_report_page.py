@@ -330,7 +330,7 @@ def test_access_types_are_explained_at_their_chart():
     page = html.page(json.loads(EXAMPLE.read_text()))
     chart = page[page.index('<figure class="card" id="accesses"') :]
     about = chart[: chart.index("</figcaption>")]
-    assert "“hit, pending” = joined a get that was still under way" in about
+    assert "“hit, pending” = joined a get that was still in flight" in about
 
 
 def with_shared_caches(ranks=4):
@@ -363,7 +363,7 @@ def test_hits_on_what_another_rank_fetched_are_a_class_of_their_own(nearcache, t
     chart = chart[: chart.index("</figure>")]
     drawn = re.findall(r'class="fill (\w+)"/>', chart[chart.index('<div class="drawing') :])
     assert drawn[: len(drawn) // 2][:3] == ["hits_own", "hits_shared", "hits_pending"], drawn
-    assert "“hit, of another&#39;s” = served what another rank of the node had fetched" in chart
+    assert "“hit, of another&#39;s” = served data that another rank of the node had fetched" in chart
     slots = [
         list(map(int, row))
         for row in re.findall(
