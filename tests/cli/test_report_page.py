@@ -164,7 +164,7 @@ def test_options_are_compared_by_value(nearcache, tmp_path, fake_home):
 def test_without_the_library_all_options_are_shown(nearcache, tmp_path):
     done = nearcache("report", EXAMPLE, "--html", "-", env={"NEARCACHE_HOME": str(tmp_path)})
     assert done.returncode == 0, done.stderr
-    assert "the library is not installed here" in done.stdout and ">1048576<" in done.stdout
+    assert "table of defaults is not installed here" in done.stdout and ">1048576<" in done.stdout
 
 
 def test_axes_take_any_size():
@@ -461,4 +461,4 @@ def test_page_of_an_openshmem_program_that_asked_for_nothing_misses_nothing():
         {**document, "details": {**document["details"], "objects": [], "acquires": []}}
     )
     assert "Not in this report" not in page
-    assert "got and put nothing" in page and "No call of the program was an acquire" in page
+    assert "accessed no symmetric object" in page and "No call of the program was an acquire" in page
