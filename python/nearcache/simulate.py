@@ -128,22 +128,22 @@ def _flags(given: Mapping[str, Any]) -> list[str]:
     help="Only this window; may be repeated",
 )
 @click.option(
-    "--adaptive", is_flag=True, help="Let index and storage adapt, starting from what is given"
+    "--adaptive", is_flag=True, help="Let index and storage adapt, starting from the given sizes"
 )
 @click.option(
     "--ranks-per-node",
     type=click.IntRange(1, 1024),
-    help="So many ranks have one cache of a window together (option share)  [default: 1]",
+    help="This many ranks share one cache of a window (option share)  [default: 1]",
 )
 @click.option(
     "--by-host",
     is_flag=True,
-    help="The same, of ranks whose traces name the same host, however many these are",
+    help="The same for the ranks whose traces name the same host, however many there are",
 )
 @click.option(
     "--model",
     metavar="L,G",
-    help="A get of n bytes costs L + G*n ns, instead of what the trace has measured",
+    help="A get of n bytes costs L + G*n ns, instead of what the trace measured",
 )
 @click.option(
     "--set",
@@ -159,11 +159,11 @@ def _flags(given: Mapping[str, Any]) -> list[str]:
 )
 @click.option("--csv", metavar="FILE", help="Write the table as CSV")
 @click.option("--json", metavar="FILE", help="Write the result as JSON; - is standard output")
-@click.option("--curve", is_flag=True, help="Print what is saved by storage, as JSON")
+@click.option("--curve", is_flag=True, help="Print the savings by storage size, as JSON")
 @click.option(
     "--points", type=click.IntRange(2, 1000), help="With --curve: number of storages  [default: 22]"
 )
-@click.option("--summary", is_flag=True, help="Print what the traces hold, as JSON")
+@click.option("--summary", is_flag=True, help="Print a summary of the traces, as JSON")
 @click.option(
     "--safety",
     is_flag=True,

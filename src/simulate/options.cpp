@@ -162,7 +162,7 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
       ->check(CLI::Range(1u, 1024u))
       ->capture_default_str();
   app.add_flag("--by-host", study.by_host,
-               "The same, of ranks whose traces name the same host, however many these are");
+               "The same for the ranks whose traces name the same host, however many there are");
   app.add_option("--model", texts.model,
                  "Cost of a get of n bytes: L + G*n ns, instead of what the trace has measured")
       ->type_name("L,G");

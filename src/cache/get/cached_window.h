@@ -231,7 +231,7 @@ class CachedWindow {
   // no bytes. Then call `issued_ahead` or `rest_refused`.
   Decision look_ahead(const RemoteGet& get, const Decision& decision, uint32_t place);
   void issued_ahead(const RemoteGet& get, const Decision& ahead);
-  // A get that went past the cache has been issued; one to a rank that is no target is not
+  // A get that bypassed the cache has been issued; one to a rank that is no target is not
   // outstanding anywhere.
   void passed(uint64_t bytes, Targets target);
   // The get of a rest or a line was refused: what went along for its head must not be written to.
