@@ -49,9 +49,7 @@ SHARED_TYPES = [
 OPENSHMEM_TYPES = [  # of the page cache: gets, then puts
     AccessType("hits_full", "hit", "served from the cache"),
     AccessType("direct", "miss", "fetched, with what surrounds it"),
-    AccessType(
-        "bypassed", "bypassed", "large, uncached, or within reach of loads and stores"
-    ),
+    AccessType("bypassed", "bypassed", "large, uncached, or within reach of loads and stores"),
 ]
 HITS = ("hits_full", "hits_pending", "hits_partial")
 

@@ -84,9 +84,9 @@ Verdict measured_verdict(const char* what, const char* one, double saved, double
     return {false, saved,
             formatted("%s saved an estimated %.4f s per %s of %.3f s: the cache did not help", what,
                       saved, one, wall)};
-  return {
-      true, saved,
-      formatted("%s saved an estimated %.3f s per %s; the run took %.3f s", what, saved, one, wall)};
+  return {true, saved,
+          formatted("%s saved an estimated %.3f s per %s; the run took %.3f s", what, saved, one,
+                    wall)};
 }
 
 // Writes are cached as well there, so that hits are not all that may help.
@@ -117,7 +117,8 @@ std::string no_hit_verdict(const Counters& c) {
         "understood";
   else if (2 * (c.conflicting + c.capacity + c.failing) > c.gets - c.bypassed)
     why =
-        "no get was a hit, because most were turned away or pushed each other out: the index or the "
+        "no get was a hit, because most were turned away or pushed each other out: the index or "
+        "the "
         "storage is small, or storing did not pay";
   return std::string(why) + ": the cache did not help";
 }

@@ -363,7 +363,9 @@ def test_hits_on_what_another_rank_fetched_are_a_class_of_their_own(nearcache, t
     chart = chart[: chart.index("</figure>")]
     drawn = re.findall(r'class="fill (\w+)"/>', chart[chart.index('<div class="drawing') :])
     assert drawn[: len(drawn) // 2][:3] == ["hits_own", "hits_shared", "hits_pending"], drawn
-    assert "“hit, of another&#39;s” = served data that another rank of the node had fetched" in chart
+    assert (
+        "“hit, of another&#39;s” = served data that another rank of the node had fetched" in chart
+    )
     slots = [
         list(map(int, row))
         for row in re.findall(
@@ -461,4 +463,6 @@ def test_page_of_an_openshmem_program_that_asked_for_nothing_misses_nothing():
         {**document, "details": {**document["details"], "objects": [], "acquires": []}}
     )
     assert "Not in this report" not in page
-    assert "accessed no symmetric object" in page and "No call of the program was an acquire" in page
+    assert (
+        "accessed no symmetric object" in page and "No call of the program was an acquire" in page
+    )

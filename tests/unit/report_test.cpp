@@ -155,8 +155,9 @@ TEST(Report, ALossIsALoss) {
     rank.counters.saved_ns = 500'000'000;
     rank.counters.lost_ns = 1'500'000'000;
   }
-  EXPECT_NE(report_text(report).find("hits cost an estimated 1.000 s per rank more than they saved"),
-            std::string::npos)
+  EXPECT_NE(
+      report_text(report).find("hits cost an estimated 1.000 s per rank more than they saved"),
+      std::string::npos)
       << report_text(report);
   EXPECT_NE(report_json(report).find("\"saved_seconds\": -1.0"), std::string::npos);
 }

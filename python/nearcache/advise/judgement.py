@@ -420,7 +420,9 @@ class Judge:
         # Not held against it: the trace may be the reason, as the kernel watches pages for the trace or for the mode, not for both.
         why = self.incoherent.get(window["id"])
         kept_back = (
-            [f"in this run, which recorded a trace, others kept nothing of it, or of some rank's part: {why}"]
+            [
+                f"in this run, which recorded a trace, others kept nothing of it, or of some rank's part: {why}"
+            ]
             if why
             else []
         )

@@ -23,9 +23,7 @@ def seconds(value: float) -> str:
 
 def headline(advice: Advice) -> str:
     if advice.verdict == "unknown" and not any(window.undecided for window in advice.windows):
-        return (
-            "No verdict: the program's windows were left alone, and nothing is known about their gets."
-        )
+        return "No verdict: the program's windows were left alone, and nothing is known about their gets."
     if advice.verdict == "unknown":
         return (
             "No verdict: this run did not measure what a get costs. State what it costs where the program is to run with --model L,G "

@@ -160,7 +160,11 @@ def in_units(text: str, kind: str) -> str:
 
 def options(document: Report, tables: Tables | None) -> Section:
     part = Section("options", "Options")
-    unseen = "" if api(document) == "OpenSHMEM" else " Options that windows set by info key are not listed."
+    unseen = (
+        ""
+        if api(document) == "OpenSHMEM"
+        else " Options that windows set by info key are not listed."
+    )
     given = {name: str(value) for name, value in (document.get("options") or {}).items()}
     rows = []
     for name, value in given.items():

@@ -1,8 +1,8 @@
-// The cache of one window as a front end drives it: which gets it answers, what of a get under way
-// is to be kept, what own writes and synchronisation mean for it, and the mode's rule. Knows no
-// MPI: the front end says what a call means (key, bytes, target), issues the gets, tells when they
-// are complete. `src/mpi/window` does it for programs, `src/simulate` for traces, with the same
-// decisions.
+// The cache of one window as a front end drives it: which gets it answers, what it keeps of a get
+// in flight, what own writes and synchronisation mean for it, and the mode's rule. Knows nothing of
+// MPI: the front end says what a call means (key, bytes, target), issues the gets, and tells when
+// they are complete. `src/mpi/window` does it for programs, `src/simulate` for traces, with the
+// same decisions.
 //
 //   look_up      full: copied
 //                pending: copied when the other get is complete

@@ -1,5 +1,5 @@
-// Pause: calls of a window of which nothing is cached, nor would be, go to MPI at once and unnoted
-// for a while (docs/architecture.md, "Windows that pause").
+// Pauses: for a while, calls on a window of which nothing is cached, and nothing would be, go to
+// MPI at once and unnoted (docs/architecture.md, "Windows that pause").
 #pragma once
 
 #include <climits>
