@@ -70,17 +70,16 @@ void null_handles_are_errors_of_the_window() {
   EXPECT_EQ(class_of(MPI_Accumulate(&one, 1, word, to, 0, 1, word, MPI_OP_NULL, words.win)),
             MPI_ERR_OP);
   EXPECT_EQ(class_of(MPI_Fetch_and_op(&one, &got, null, to, 0, MPI_SUM, words.win)), MPI_ERR_TYPE);
-  EXPECT_EQ(class_of(MPI_Compare_and_swap(&one, &one, &got, null, to, 0, words.win)),
-            MPI_ERR_TYPE);
+  EXPECT_EQ(class_of(MPI_Compare_and_swap(&one, &one, &got, null, to, 0, words.win)), MPI_ERR_TYPE);
   EXPECT_EQ(class_of(MPI_Get_accumulate(&one, 1, word, &got, 1, null, to, 0, 1, word, MPI_SUM,
                                         words.win)),
             MPI_ERR_TYPE);
   EXPECT_EQ(class_of(MPI_Get_accumulate(nullptr, 0, null, &got, 1, null, to, 0, 1, word, MPI_NO_OP,
                                         words.win)),
             MPI_ERR_TYPE);
-  EXPECT_EQ(MPI_Get_accumulate(nullptr, 0, null, &got, 1, word, to, 0, 1, word, MPI_NO_OP,
-                               words.win),
-            MPI_SUCCESS);
+  EXPECT_EQ(
+      MPI_Get_accumulate(nullptr, 0, null, &got, 1, word, to, 0, 1, word, MPI_NO_OP, words.win),
+      MPI_SUCCESS);
   MPI_Win_unlock(to, words.win);
   EXPECT_EQ(got, 0);
   EXPECT_EQ(words.memory[0], 0);
@@ -551,8 +550,8 @@ void unpack(const std::vector<int>& packed, char* first, int count, MPI_Datatype
              check::world);
 }
 
-// What a rank puts, fetches while it adds the same, and gets, is as MPI_Pack and MPI_Unpack have it.
-// The types are gone before the epoch ends.
+// What a rank puts, fetches while it adds the same, and gets, is as MPI_Pack and MPI_Unpack have
+// it. The types are gone before the epoch ends.
 void use_types(const Words& words, std::mt19937* random) {
   constexpr int ints = 16000;
   SomeType there(random), origin(random);
@@ -626,8 +625,8 @@ void write_number(const Named& what, int64_t number, char* to) {
   if (is_one_of(type, {MPI_FLOAT, MPI_REAL, MPI_C_FLOAT_COMPLEX, MPI_COMPLEX, MPI_FLOAT_INT})) {
     write_as<float>(number, to);
     if (type == MPI_FLOAT_INT) std::memcpy(to + 4, &five, 4);
-  } else if (is_one_of(type, {MPI_DOUBLE, MPI_DOUBLE_PRECISION, MPI_C_DOUBLE_COMPLEX,
-                              MPI_DOUBLE_INT})) {
+  } else if (is_one_of(type,
+                       {MPI_DOUBLE, MPI_DOUBLE_PRECISION, MPI_C_DOUBLE_COMPLEX, MPI_DOUBLE_INT})) {
     write_as<double>(number, to);
     if (type == MPI_DOUBLE_INT) std::memcpy(to + 8, &five, 4);
   } else if (is_one_of(type, {MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX, MPI_LONG_DOUBLE_INT})) {
@@ -701,9 +700,9 @@ void accumulates_are_as_reductions() {
                          {"2 INTEGER", MPI_2INTEGER},
                          {"2 REAL", MPI_2REAL},
                          {"2 DOUBLE PRECISION", MPI_2DOUBLE_PRECISION}};
-  const MPI_Op ops[] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX,  MPI_LAND,   MPI_LOR,
+  const MPI_Op ops[] = {MPI_SUM,  MPI_PROD, MPI_MIN, MPI_MAX,  MPI_LAND,   MPI_LOR,
                         MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
-  const char* const names[] = {"sum", "prod", "min",  "max", "land",   "lor",
+  const char* const names[] = {"sum",  "prod", "min", "max",  "land",   "lor",
                                "lxor", "band", "bor", "bxor", "minloc", "maxloc"};
   Words words(64);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
@@ -717,8 +716,7 @@ void accumulates_are_as_reductions() {
     MPI_Type_get_extent(each.type, &lb, &extent);
     if (size == 0) continue;
     // Values that are whole numbers of any type: 1, 2, 3 and 3, 1, 1.
-    std::vector<char> first(static_cast<size_t>(extent) * count),
-        second(first.size()), reduced;
+    std::vector<char> first(static_cast<size_t>(extent) * count), second(first.size()), reduced;
     const auto fill = [&](std::vector<char>* to, const int64_t* from) {
       for (int i = 0; i < count; ++i) write_number(each, from[i], to->data() + i * extent);
     };
@@ -739,8 +737,8 @@ void accumulates_are_as_reductions() {
       clear_gaps(each.type, got, reduced.size());
       clear_gaps(each.type, reduced.data(), reduced.size());
       if (known && code == MPI_SUCCESS)
-        check::expect(std::memcmp(got, reduced.data(), reduced.size()) == 0,
-                      "%s of %s differs", names[op], each.name);
+        check::expect(std::memcmp(got, reduced.data(), reduced.size()) == 0, "%s of %s differs",
+                      names[op], each.name);
       MPI_Win_fence(0, words.win);
     }
   }
@@ -773,28 +771,29 @@ void a_window_that_is_freed_when_mpi_ends() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return check::run(
-      argc, argv, 2,
-      {{"null_handles_are_errors_of_the_window", null_handles_are_errors_of_the_window},
+  return check::run(argc, argv, 2, {
+    {"null_handles_are_errors_of_the_window", null_handles_are_errors_of_the_window},
 #if MPI_VERSION >= 4
-       {"counts_whose_bytes_overflow_are_errors", counts_whose_bytes_overflow_are_errors},
+        {"counts_whose_bytes_overflow_are_errors", counts_whose_bytes_overflow_are_errors},
 #endif
-       {"pairs_with_gaps_inside", pairs_with_gaps_inside},
-       {"types_that_fortran_asks_for_by_their_precision",
-        types_that_fortran_asks_for_by_their_precision},
-       {"the_compared_value_is_replaced_by_the_old_one",
-        the_compared_value_is_replaced_by_the_old_one},
-       {"a_callback_looks_at_a_window_that_is_freed", a_callback_looks_at_a_window_that_is_freed},
-       {"memory_is_aligned_as_was_asked", memory_is_aligned_as_was_asked},
-       {"a_request_that_is_freed_is_not_waited_for", a_request_that_is_freed_is_not_waited_for},
-       {"epochs_with_nobody", epochs_with_nobody},
-       {"epochs_of_two_windows_overlap", epochs_of_two_windows_overlap},
-       {"calls_out_of_their_epoch", calls_out_of_their_epoch},
-       {"a_handler_uses_its_window", a_handler_uses_its_window},
-       {"the_communicator_of_a_window_is_freed_before_it",
-        the_communicator_of_a_window_is_freed_before_it},
-       {"windows_on_comm_self", windows_on_comm_self},
-       {"datatypes_of_all_shapes", datatypes_of_all_shapes},
-       {"accumulates_are_as_reductions", accumulates_are_as_reductions},
-       {"a_window_that_is_freed_when_mpi_ends", a_window_that_is_freed_when_mpi_ends}});
+        {"pairs_with_gaps_inside", pairs_with_gaps_inside},
+        {"types_that_fortran_asks_for_by_their_precision",
+         types_that_fortran_asks_for_by_their_precision},
+        {"the_compared_value_is_replaced_by_the_old_one",
+         the_compared_value_is_replaced_by_the_old_one},
+        {"a_callback_looks_at_a_window_that_is_freed", a_callback_looks_at_a_window_that_is_freed},
+        {"memory_is_aligned_as_was_asked", memory_is_aligned_as_was_asked},
+        {"a_request_that_is_freed_is_not_waited_for", a_request_that_is_freed_is_not_waited_for},
+        {"epochs_with_nobody", epochs_with_nobody},
+        {"epochs_of_two_windows_overlap", epochs_of_two_windows_overlap},
+        {"calls_out_of_their_epoch", calls_out_of_their_epoch},
+        {"a_handler_uses_its_window", a_handler_uses_its_window},
+        {"the_communicator_of_a_window_is_freed_before_it",
+         the_communicator_of_a_window_is_freed_before_it},
+        {"windows_on_comm_self", windows_on_comm_self},
+        {"datatypes_of_all_shapes", datatypes_of_all_shapes},
+        {"accumulates_are_as_reductions", accumulates_are_as_reductions}, {
+      "a_window_that_is_freed_when_mpi_ends", a_window_that_is_freed_when_mpi_ends
+    }
+  });
 }
