@@ -48,6 +48,12 @@ def _rank_of(path: str) -> int:
     return int(found[1]) if found else -1
 
 
+def traces_of_ranks(prefix: str) -> list[str]:
+    """Those that NEARCACHE_TRACE=prefix has written."""
+    found = glob.glob(glob.escape(prefix) + ".*" + SUFFIX)
+    return sorted((path for path in found if _rank_of(path) >= 0), key=_rank_of)
+
+
 def traces(names: Iterable[object]) -> list[str]:
     """Files as they are; a prefix (the value of NEARCACHE_TRACE) stands for the files of all its ranks."""
     files = []
@@ -55,15 +61,13 @@ def traces(names: Iterable[object]) -> list[str]:
         if os.path.isfile(name):
             files.append(name)
             continue
-        ranks = [
-            path for path in glob.glob(glob.escape(name) + ".*" + SUFFIX) if _rank_of(path) >= 0
-        ]
+        ranks = traces_of_ranks(name)
         if not ranks:
             raise NearcacheError(
                 f"{name}: there is no such trace, nor {name}.<rank>{SUFFIX} "
                 f"(a run with NEARCACHE_TRACE={name} writes them)"
             )
-        files += sorted(ranks, key=_rank_of)
+        files += ranks
     return list(dict.fromkeys(files))
 
 

@@ -564,6 +564,15 @@ def test_coherent_is_set_for_the_whole_program_and_makes_it_promise_nothing():
     assert "promises that the program makes" not in said and "nearcache_invalidate" not in said
 
 
+def test_traces_of_an_earlier_run_of_more_ranks_are_not_judged(tmp_path):
+    names = ["t.0.nctrace", "t.3.nctrace", "t.report.json", "t.x.nctrace", "u.0.nctrace"]
+    for name in names:
+        (tmp_path / name).write_text("")
+    with measure.folder_for(str(tmp_path / "t")) as prefix:
+        assert prefix == str(tmp_path / "t")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["t.x.nctrace", "u.0.nctrace"]
+
+
 def test_without_a_measured_cost_there_is_no_verdict_but_by_counts():
     advice = judgement.judge(evidence(cost_from="assumed"))
     said = text.render(advice, width=300)

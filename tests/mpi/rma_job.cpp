@@ -132,6 +132,14 @@ void killed_with_a_lock() {
     if (code == MPI_SUCCESS) code = MPI_Win_unlock(1, win);
     if (code != MPI_SUCCESS) MPI_Error_class(code, &kind);
     EXPECT_EQ(kind, MPI_ERR_OTHER);
+    // What others answer is waited for as ever.
+    MPI_Request request;
+    got = -1;
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    EXPECT_EQ(MPI_Rget(&got, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win, &request), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    EXPECT_EQ(got, 0);
+    EXPECT_EQ(MPI_Win_unlock(0, win), MPI_SUCCESS);
     std::printf("%s killed_with_a_lock\n", check::failures == 0 ? "ok" : "FAILED");
     std::fflush(stdout);
     kill(computing, SIGKILL);

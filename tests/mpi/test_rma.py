@@ -55,6 +55,21 @@ def test_windows_that_the_engine_does_are_as_the_standard_has_them(
 
 
 @pytest.mark.few_mpis
+@pytest.mark.parametrize("fabric, memory", [("socket", "created"), ("node", "allocated")])
+@pytest.mark.parametrize("mode", ["off", "transparent"])
+def test_calls_that_are_unusual_are_right_or_an_error(mpi, preload, fabric, memory, mode):
+    env = {
+        "NEARCACHE_RMA": "on",
+        "NEARCACHE_RMA_FABRIC": fabric,
+        "NEARCACHE_MODE": mode,
+        "MALLOC_PERTURB_": "165",
+    }
+    result = launch.run(mpi, 3, "rma_edges", f"--{memory}", env=env).check()
+    assert len(result.lines("ok")) >= 16
+    assert result.output.count("its window was freed: rank") == 3
+
+
+@pytest.mark.few_mpis
 @pytest.mark.parametrize("fabric", ["socket", "node", "rdma"])
 def test_large_transfers_in_epochs_of_every_kind(mpi, preload, fabric):
     env = {"NEARCACHE_RMA": "on", "NEARCACHE_RMA_FABRIC": fabric, "NEARCACHE_MODE": "off"}

@@ -164,13 +164,16 @@ def split(text, name):
         raise usage(f"{name}: {str(error).lower()}") from None
 
 
-def expanded(words):
-    """The words, with what stands in response files in place of @file."""
+def expanded(words, within=()):
+    """The words, with what stands in response files in place of @file; `within` are those that name these words."""
     found = []
     for word in words:
         if word.startswith("@") and os.path.isfile(word[1:]):
-            with open(word[1:], encoding="utf-8", errors="surrogateescape") as file:
-                found += expanded(split(file.read(), word))
+            path = os.path.realpath(word[1:])
+            if path in within:
+                raise usage(f"{word}: it names itself")
+            with open(path, encoding="utf-8", errors="surrogateescape") as file:
+                found += expanded(split(file.read(), word), (*within, path))
         else:
             found.append(word)
     return found

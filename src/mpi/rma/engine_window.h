@@ -33,6 +33,12 @@ struct OriginBuffer {
   MPI_Datatype type = MPI_DATATYPE_NULL;
 };
 
+struct ResultBuffer {
+  void* address;
+  MPI_Count count;
+  MPI_Datatype type;
+};
+
 struct Target {
   int rank;
   MPI_Aint displacement;
@@ -62,6 +68,9 @@ class EngineWindow {
         process_(engine_->process()) {
     recent_operations.begin();
   }
+  ~EngineWindow();
+  EngineWindow(const EngineWindow&) = delete;
+  EngineWindow& operator=(const EngineWindow&) = delete;
   // Its memory, where that is of the arena.
   std::byte* shared() const { return shared_; }
 
@@ -97,14 +106,15 @@ class EngineWindow {
   int accumulate(const OriginBuffer& origin, const Target& target, MPI_Op op) {
     return compute_at_once(origin, nullptr, target, op)
                ? MPI_SUCCESS
-               : get_accumulate_in_full(origin, nullptr, 0, MPI_DATATYPE_NULL, target, op);
+               : accumulate_in_full(origin, nullptr, target, op);
   }
   int get_accumulate(const OriginBuffer& origin, void* result, MPI_Count result_count,
                      MPI_Datatype result_type, const Target& target, MPI_Op op) {
+    const ResultBuffer to{result, result_count, result_type};
     return result_type == target.type && result_count == target.count && result != nullptr &&
                    compute_at_once(origin, result, target, op)
                ? MPI_SUCCESS
-               : get_accumulate_in_full(origin, result, result_count, result_type, target, op);
+               : accumulate_in_full(origin, &to, target, op);
   }
   int fetch_and_op(const void* origin, void* result, MPI_Datatype type, int rank,
                    MPI_Aint displacement, MPI_Op op);
@@ -237,7 +247,8 @@ class EngineWindow {
     *static_cast<void**>(base) = own ? shape_.base : nullptr;
     return MPI_SUCCESS;
   }
-  // Collective; afterwards only the handle is left to free. Not MPI_SUCCESS: nothing has happened.
+  // Collective; afterwards only the handle is left to free, and what describes the window. Not
+  // MPI_SUCCESS: nothing has happened.
   int close();
   rma::Window* window() const { return window_; }
   // The error class of a status; says what was lost.
@@ -290,7 +301,7 @@ class EngineWindow {
   bool known(MPI_Op op, MPI_Datatype type, Computation* computation);
   bool compute_at_once(const OriginBuffer& origin, void* result, const Target& target, MPI_Op op);
   bool compute_plainly(const rma::Agent::Lock& lock, const OriginBuffer& origin,
-                       const OriginBuffer& result, const Target& target, MPI_Op op);
+                       const ResultBuffer* result, const Target& target, MPI_Op op);
   bool lock_near(int type, rma::Near* near, int assert);
   [[gnu::always_inline]] void begin_short(rma::Near* near) {
     near->in_short = true;
@@ -301,8 +312,9 @@ class EngineWindow {
 
   int put_in_full(const OriginBuffer& origin, const Target& target);
   int get_in_full(void* address, MPI_Count count, MPI_Datatype type, const Target& target);
-  int get_accumulate_in_full(const OriginBuffer& origin, void* result, MPI_Count result_count,
-                             MPI_Datatype result_type, const Target& target, MPI_Op op);
+  // `result`: null if nothing is fetched.
+  int accumulate_in_full(const OriginBuffer& origin, const ResultBuffer* result,
+                         const Target& target, MPI_Op op);
   int lock_in_full(int type, int rank, int assert);
   int begin_lock(int type, int rank, int assert);
   int lock_own();

@@ -24,9 +24,19 @@ class Handles {
   // In an epoch that never ends: by a get from nobody it gives out requests that are complete. With
   // memory of that size, whose address is stored at `base`.
   bool make(MPI_Aint bytes, int unit, MPI_Info info, void* base, MPI_Win* handle);
-  void free(MPI_Win* handle);
+  // `freed` is called before the handle may be another window's. What the host says, as a callback
+  // of the program's may have failed: then the handle is left to the program.
+  template <class Freed>
+  int free(MPI_Win* handle, Freed freed) {
+    const std::lock_guard lock(mutex_);
+    const int rc = free_one(handle);
+    freed();
+    return rc;
+  }
 
  private:
+  static int free_one(MPI_Win* handle);
+
   std::recursive_mutex mutex_;  // an attribute of a window may free another when it is deleted
   MPI_Comm comm_ = MPI_COMM_SELF;
 };

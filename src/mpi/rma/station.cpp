@@ -288,7 +288,7 @@ void Station::end_opening() {
 }
 
 // Others may still wait for what this rank has sent last: nobody goes before all have come.
-void Station::stop() {
+void Station::stop(bool has_windows) {
   const std::lock_guard lock(mutex_);
   if (state_ == State::up) {
     if (const MPI_Comm everybody = context.world.everybody(); everybody != MPI_COMM_NULL)
@@ -304,13 +304,14 @@ void Station::stop() {
           static_cast<unsigned long long>(writes));
     }
   }
+  state_ = State::impossible;
+  if (has_windows) return;
   agent_.reset();
   engine_.reset();
   node_.reset();
   fabric_ = nullptr;
   ofi_.reset();
   sockets_.reset();
-  state_ = State::impossible;
 }
 
 }  // namespace nearcache::mpi

@@ -83,8 +83,10 @@ class Straight {
     rma::Mutex& elements = row_[place(rank)].commons->elements;
     if (!elements.try_lock(engine_->process())) return false;
     count(TraceWrite::fetch);
+    const bool swaps =
+        std::memcmp(at, compare, sizeof(uint64_t)) == 0;  // may be the result's place
     std::memcpy(result, at, sizeof(uint64_t));
-    if (std::memcmp(at, compare, sizeof(uint64_t)) == 0) std::memcpy(at, origin, sizeof(uint64_t));
+    if (swaps) std::memcpy(at, origin, sizeof(uint64_t));
     elements.unlock();
     return true;
   }

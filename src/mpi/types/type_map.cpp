@@ -326,6 +326,11 @@ bool is_named(MPI_Datatype datatype) {
   return read_envelope(datatype, &contents) && combiner_is_named(contents.combiner);
 }
 
+int combiner_of(MPI_Datatype datatype) {
+  Contents contents;
+  return read_envelope(datatype, &contents) ? contents.combiner : MPI_UNDEFINED;
+}
+
 MPI_Datatype base_type(MPI_Datatype datatype) {
   Contents contents;
   if (!read_envelope(datatype, &contents)) return MPI_DATATYPE_NULL;
