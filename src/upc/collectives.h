@@ -2,6 +2,11 @@
 //
 // The flags say which threads must have heard from which others before data is touched and before a
 // call returns:
+//   IN_ALLSYNC   every thread before any data is read or written
+//   IN_MYSYNC    the thread that has the data; nothing to do where every thread moves only its own
+//   IN_NOSYNC    none
+//   OUT_ALLSYNC, OUT_MYSYNC, OUT_NOSYNC likewise, before a thread returns
+// ALLSYNC is a release of everything before and an acquire for everything after, as a barrier is.
 #pragma once
 
 #include <cstddef>
