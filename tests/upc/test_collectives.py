@@ -43,8 +43,8 @@ ERRORS = {
     "no_thread": "upc_all_permute: perm[",
     "domain_type": "upc_all_atomicdomain_alloc: type 21 is none of atomic domains",
     "domain_operation": "upc_all_atomicdomain_alloc: operations 0x10 are not for this type",
-    "other_operation": "upc_atomic_relaxed: the operation is none of the domain's",
-    "freed_domain": "upc_atomic_strict: this is no atomic domain",
+    "other_operation": "upc_atomic_relaxed: the operation is not one of the domain's",
+    "freed_domain": "upc_atomic_strict: this is not an atomic domain",
     "unaligned": "upc_atomic_relaxed: the target is not aligned",
     "handle": "upc_sync: 99 is no handle",
 }
