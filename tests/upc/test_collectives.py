@@ -31,7 +31,7 @@ WAYS = [
 ]
 ERRORS = {
     "two_ins": "upc_all_broadcast: flags 0x6 has more than one of UPC_IN_ALLSYNC",
-    "no_flag": "upc_all_gather_all: flags 0x100000 has bits that are no UPC_IN_",
+    "no_flag": "upc_all_gather_all: flags 0x100000 has bits that are not UPC_IN_",
     "null_dst": "upc_all_scatter: dst is a null pointer",
     "null_src": "upc_all_exchange: src is a null pointer",
     "dst_thread": "upc_all_broadcast: dst has affinity to thread 2, and must have to thread 0",
