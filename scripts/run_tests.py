@@ -93,7 +93,7 @@ def arguments():
     speed.add_argument(
         "--lint",
         action="store_true",
-        help="looks at the sources only: layout, ruff, mypy, shellcheck, clang-tidy",
+        help="checks the sources only: formatting, ruff, mypy, shellcheck, clang-tidy",
     )
     parser.add_argument(
         "pytest",

@@ -1,5 +1,5 @@
-// Epochs of active targets: fence, post, start, complete and wait; and requests of others, which
-// wait for the end of a fence here if they come after it.
+// Active-target epochs: fence, post, start, complete and wait; and requests of others that arrive
+// after a fence, which wait here for its end.
 #include <algorithm>
 #include <utility>
 

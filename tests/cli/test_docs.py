@@ -205,3 +205,13 @@ def test_every_record_of_the_version_agrees():
     assert words(ROOT / "packaging" / "debian" / "changelog").startswith(
         f"nearcache ({__version__}-1) "
     )
+
+
+def test_papers_that_the_documents_follow_can_be_cited():
+    cited = words(ROOT / "CITATION.cff")
+    named_papers = re.findall(
+        r"\((\w[\w ]+?)(?:, \w+)*,\s+(?:IPDPS|PGAS|SC'?)\s*(?:\d+)?\)", words(ROOT / "README.md")
+    )
+    assert len(named_papers) == 3
+    for author in [*named_papers, "Lewis"]:
+        assert author in cited, author

@@ -296,7 +296,7 @@ def test_settings_are_in_units(text, kind, shown):
 @pytest.mark.parametrize(
     "stored, told, not_told",
     [
-        (0.9, "Try: nearcache run --storage 2048k -- COMMAND", "more would not help"),
+        (0.9, "Try: `nearcache run --storage 2048k -- COMMAND`", "more would not help"),
         (0.1, "though 90.0% of it stayed free", "Try:"),
     ],
 )
@@ -312,6 +312,15 @@ def test_more_storage_is_advised_only_where_it_is_full(stored, told, not_told):
     document["totals"].update(capacity=document["totals"]["gets"] // 5)
     said = " ".join(verdict.advice(document))
     assert told in said and not_told not in said
+
+
+def test_commands_can_be_copied_and_names_stay_escaped():
+    """A line used to break within `--mode off`, and its dashes with it."""
+    from nearcache.html import verdict, whole_page
+
+    line = verdict.caution(make_report_example.make(2))[0]
+    assert "<code>--mode off</code>" in whole_page.with_code(line)
+    assert whole_page.with_code("`<b>` & `") == "<code>&lt;b&gt;</code> &amp; `"
 
 
 def test_nothing_is_advised_of_what_there_never_was():

@@ -122,19 +122,19 @@ def advice(document: Report) -> list[str]:
     if shares["conflicting"] >= WORTH_SAYING and index:
         found.append(
             f"{percent(shares['conflicting'])} of the gets evicted from the index: a larger one may help. "
-            f"Try: {command(document, 'index', index)}"
+            f"Try: `{command(document, 'index', index)}`"
         )
     turned_away = shares["capacity"] + shares["failing"]
     if turned_away >= WORTH_SAYING and storage:
         said = f"{percent(turned_away)} of the gets evicted from the storage or were not stored"
         found.append(
-            f"{said}, and it was full: more may help. Try: {command(document, 'storage', storage)}"
+            f"{said}, and it was full: more may help. Try: `{command(document, 'storage', storage)}`"
             if stored >= FULL * storage
             else f"{said}, though {percent(1 - stored / storage)} of it stayed free: they were not worth the copy, so more would not help."
         )
     if shares["bypassed"] >= WORTH_SAYING:
         found.append(
-            f"{percent(shares['bypassed'])} of the gets were passed straight to MPI: own rank, cheap target, over the size limit, "
+            f"{percent(shares['bypassed'])} of the gets were passed straight to MPI: own rank, cheap target, above the size limit, "
             "unknown layout or no open epoch."
         )
     return found
@@ -171,7 +171,7 @@ def openshmem_advice(document: Report) -> list[str]:
     if totals.get("bypassed", 0) / totals["gets"] >= WORTH_SAYING:
         found.append(
             f"{percent(totals['bypassed'] / totals['gets'])} of the gets bypassed the cache: PEs within reach of loads and stores, "
-            "transfers above shmem_max_transfer, uncached ranges."
+            "transfers above `shmem_max_transfer`, uncached ranges."
         )
     return found
 
@@ -181,7 +181,7 @@ def caution(document: Report) -> list[str]:
         return []
     off = "--shmem off" if api(document) == "OpenSHMEM" else "--mode off"
     return [
-        f"Saved time is an estimate: where {processes(document)[1]} share cores, waiting counts as cost. Compare with a run under {off}."
+        f"Saved time is an estimate: where {processes(document)[1]} share cores, waiting counts as cost. Compare with a run under `{off}`."
     ]
 
 

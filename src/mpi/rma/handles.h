@@ -1,11 +1,11 @@
-// Windows of the host on this rank alone, which stand for those of the engine: names, attributes,
-// info and error handlers are theirs.
+// Windows of the host on this rank alone, which serve as the handles of the engine's windows:
+// names, attributes, info and error handlers are theirs.
 //
-// One at a time is made or freed, however many threads do: no two may be in collective calls on one
-// communicator, and windows that are freed at once spoil a table in MPICH (host defect
-// windows_freed_at_once). The communicator is our own, as the program's threads may be in calls on
-// MPI_COMM_SELF; and one on which errors are returned, as a window that the host refuses is no
-// error of the program's yet.
+// Created and freed one at a time, however many threads do so: no two may be in collective calls on
+// one communicator, and MPICH corrupts a table if windows are freed concurrently (host defect
+// windows_freed_at_once). The communicator is our own, because the program's threads may be in
+// calls on MPI_COMM_SELF; and errors on it are returned, because a window that the host rejects is
+// not yet an error of the program's.
 #pragma once
 
 #include <mutex>
