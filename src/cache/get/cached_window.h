@@ -1,8 +1,8 @@
-// The cache of one window as a front end drives it: which gets it answers, what of a get under way
-// is to be kept, what own writes and synchronisation mean for it, and the mode's rule. Knows no
-// MPI: the front end says what a call means (key, bytes, target), issues the gets, tells when they
-// are complete. `src/mpi/window` does it for programs, `src/simulate` for traces, with the same
-// decisions.
+// The cache of one window as a front end drives it: which gets it answers, what it keeps of a get
+// in flight, what own writes and synchronisation mean for it, and the mode's rule. Knows nothing of
+// MPI: the front end says what a call means (key, bytes, target), issues the gets, and tells when
+// they are complete. `src/mpi/window` does it for programs, `src/simulate` for traces, with the
+// same decisions.
 //
 //   look_up      full: copied
 //                pending: copied when the other get is complete
@@ -231,7 +231,7 @@ class CachedWindow {
   // no bytes. Then call `issued_ahead` or `rest_refused`.
   Decision look_ahead(const RemoteGet& get, const Decision& decision, uint32_t place);
   void issued_ahead(const RemoteGet& get, const Decision& ahead);
-  // A get that went past the cache has been issued; one to a rank that is no target is not
+  // A get that bypassed the cache has been issued; one to a rank that is no target is not
   // outstanding anywhere.
   void passed(uint64_t bytes, Targets target);
   // The get of a rest or a line was refused: what went along for its head must not be written to.

@@ -2,11 +2,11 @@
 // IPDPS 2017).
 //
 // An entry is named by (target, displacement, layout) and holds the bytes that one get fetched.
-// Four parts do the work, each behind an interface of its own: Index finds an entry in two cache
-// lines, Storage keeps the bytes, a Policy says who goes and who may come, the tuner sizes both.
-// What no key finds is looked for by its place in memory (Ranges). The engine knows no MPI: the
-// caller issues the gets, tells when their data has arrived, and copies between its buffers and the
-// storage.
+// Four parts do the work, each behind its own interface: Index finds an entry in two cache lines,
+// Storage keeps the bytes, a Policy decides on eviction and admission, the tuner sizes both. A get
+// that no key matches is looked up by its place in memory (Ranges). The engine knows nothing of
+// MPI: the caller issues the gets, tells when their data has arrived, and copies between its
+// buffers and the storage.
 //
 //        lookup: none                        data arrived         a longer tail is under way
 //   MISSING ----------> insert: PENDING ------------------> CACHED <--------------------> GROWING

@@ -1,6 +1,6 @@
-// What is told of a cached entry to those who read without the engine's lock: where its bytes lie,
-// and of what they are. In the manner of a sequence lock: the sequence is odd while the rest may be
-// believed; who has copied the bytes looks whether it still is the same.
+// What readers without the engine's lock may know of a cached entry: where its bytes lie, and whose
+// they are. It works like a sequence lock: the sequence is odd while the rest is valid; a reader
+// that has copied the bytes checks that the sequence is still the same.
 //
 //   writer, with the lock                    reader, without
 //     retire: sequence even                    sequence odd?

@@ -1,10 +1,10 @@
 // One part of the cache that ranks of a node share: an engine (cache/get) in shared memory, used
 // under a lock, and what is published of its entries, which is read without.
 //
-// A shard is that of some blocks of the targets' memory. Its lock is held for bookkeeping and for
-// copies of a few KiB; larger ones are made between two times of it, into storage that is reserved
-// meanwhile. Whoever dies with it costs the shard its contents: the next one that takes the lock
-// begins anew, but not while others are about to copy into it. Where the lock is not to be had,
+// A shard covers certain blocks of the targets' memory. Its lock is held for bookkeeping and for
+// copies of a few KiB; larger copies are made with the lock released, into storage reserved for
+// them. A process that dies holding the lock costs the shard its contents: the next one to take the
+// lock starts afresh, but not while others are about to copy into it. If the lock cannot be had,
 // nothing is stored.
 #pragma once
 

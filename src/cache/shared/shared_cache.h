@@ -11,13 +11,13 @@
 // that this rank would have fetched itself since then, whoever fetched it. The argument is in
 // docs/semantics.md, "A cache for the ranks of a node".
 //
-// Own writes are no event of others, so what they overlap is told from the rest: by their numbers
-// (write_log.h), and by a few pairs of a number and a clock that tell which of them had been
-// completed when. While some are open, what they overlap is not served, and the rest is looked at
-// closely.
+// Own writes mean nothing to others, so a rank tells data that they overlap from the rest by their
+// numbers (write_log.h), and by a few pairs of a number and a clock that tell which of them had
+// been completed when. While some are outstanding, what they overlap is not served, and the rest is
+// checked closely.
 //
-// Hits take no lock, and write nothing that others read. The policy is told of some of them, later.
-// Not thread-safe: one lock of the caller's covers one rank's view.
+// Hits take no lock, and write nothing that others read. Some of them are reported to the policy,
+// later. Not thread-safe: one lock of the caller's covers one rank's view.
 #pragma once
 
 #include <algorithm>

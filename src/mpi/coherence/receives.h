@@ -1,6 +1,6 @@
-// Coherent mode: where MPI will write to own memory by a call that receives. The generated entry
-// points say so before the call goes down, where somebody reads windows of this process. What is
-// told covers all that the call may write, and may be more.
+// Coherent mode: where MPI will write to own memory in a call that receives. The generated entry
+// points announce it before they pass the call on, if anybody reads windows of this process. The
+// range announced covers everything that the call may write, and may be larger.
 #pragma once
 
 #include "mpi/mpi_api.h"

@@ -1,5 +1,5 @@
-// Synchronisation: passed to MPI, or answered here where nothing is outstanding; then the mode's
-// rule is applied (the table of docs/semantics.md).
+// Synchronisation: passed to MPI, or answered here if nothing is outstanding; then the mode's rule
+// is applied (the table in docs/semantics.md).
 #include <vector>
 
 #include "mpi/mpi_api.h"

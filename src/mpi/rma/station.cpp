@@ -270,7 +270,7 @@ std::string Station::begin(const std::vector<Card>& cards, const std::vector<int
   if (wrong.empty()) be_helped(agent_.get());
   if (wrong.empty()) own_agent.store(agent_.get(), std::memory_order_release);
   if (helped_agent.load(std::memory_order_relaxed) != nullptr)
-    log(LogLevel::info, "rank %d: while it waits in MPI it polls in the RMA agent's place",
+    log(LogLevel::info, "rank %d: while it waits in MPI it polls in place of the RMA agent",
         context.rank);
   return wrong;
 }

@@ -1,5 +1,5 @@
-// One MPI window: what its calls mean to its cache (cache/get/cached_window.h), when its gets are
-// measured or pass, what is told of them.
+// One MPI window: what its calls mean to its cache (cache/get/cached_window.h), which of its gets
+// are measured or bypass the cache, and what is reported about them.
 #pragma once
 
 #include <atomic>
