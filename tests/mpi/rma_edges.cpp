@@ -382,6 +382,33 @@ void a_handler_uses_its_window() {
   MPI_Errhandler_free(&handler);
 }
 
+int told = 0;
+void count_error(MPI_Win*, int* code, ...) { told += class_of(*code) == MPI_ERR_RMA_RANGE; }
+
+// By the fence, or by the end of the window: the other rank waits in the fence already.
+void what_the_last_fence_did_not_know_is_told() {
+  if (!check::cached()) return check::skip("hosts find other errors");
+  MPI_Errhandler handler;
+  MPI_Comm two;
+  MPI_Win_create_errhandler(count_error, &handler);
+  MPI_Comm_split(check::world, rank / 2, rank, &two);
+  told = 0;
+  {
+    Words words(2, two);
+    MPI_Win_set_errhandler(words.win, handler);
+    const int64_t one = 1;
+    MPI_Win_fence(0, words.win);
+    if (rank == 0) {
+      usleep(20000);
+      MPI_Put(&one, 1, MPI_INT64_T, 1, 2, 1, MPI_INT64_T, words.win);
+    }
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, words.win);
+  }
+  EXPECT_EQ(told, rank == 0);
+  MPI_Comm_free(&two);
+  MPI_Errhandler_free(&handler);
+}
+
 // Its communicator's handle is another's by then.
 void the_communicator_of_a_window_is_freed_before_it() {
   for (int round = 0; round < 5; ++round) {
@@ -643,6 +670,7 @@ void write_number(const Named& what, int64_t number, char* to) {
     type == MPI_SHORT_INT ? write_as<short>(number, to) : write_as<int>(number, to);
     write_as<int>(5, to + 4);
   } else {
+    if (type == MPI_C_BOOL) number %= 2;
     std::memcpy(to, &number, std::min<size_t>(static_cast<size_t>(size), 8));
   }
 }
@@ -788,6 +816,7 @@ int main(int argc, char** argv) {
         {"epochs_of_two_windows_overlap", epochs_of_two_windows_overlap},
         {"calls_out_of_their_epoch", calls_out_of_their_epoch},
         {"a_handler_uses_its_window", a_handler_uses_its_window},
+        {"what_the_last_fence_did_not_know_is_told", what_the_last_fence_did_not_know_is_told},
         {"the_communicator_of_a_window_is_freed_before_it",
          the_communicator_of_a_window_is_freed_before_it},
         {"windows_on_comm_self", windows_on_comm_self},

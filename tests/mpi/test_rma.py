@@ -299,6 +299,16 @@ def test_sixty_four_ranks_of_one_machine(mpi, preload):
     assert "not done by the RMA engine" not in result.output
 
 
+# The network needs 4 of them, the agent 3 more.
+@pytest.mark.few_mpis
+@pytest.mark.parametrize("descriptors", [2, 5, 12])
+def test_a_rank_that_has_too_few_descriptors_holds_up_nobody(mpi, preload, descriptors):
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_RMA_FABRIC": "socket"}
+    words = ["--only", "with_few_descriptors", str(descriptors)]
+    result = launch.run(mpi, 3, "rma_job", *words, env=env, timeout=60).check()
+    assert result.lines("ok") == ["ok with_few_descriptors"]
+
+
 # Whose launcher does not see that a rank has died before rank 2 has said what came of it: Hydra may
 # end the others, whatever it was told.
 HIDING = """#!/bin/sh

@@ -8,8 +8,12 @@
 
 namespace nearcache::mpi {
 
-// Whether anybody wants to know.
+// Whether anybody wants to know; of a persistent request, whether anybody may later, when it is
+// started.
 inline bool receives_are_told() noexcept { return context.coherence.somebody_reads(); }
+inline bool persistent_receives_are_told() noexcept {
+  return !context.coherence.nobody_ever_reads();
+}
 
 // `count` elements at `buffer`. A buffer may be MPI_IN_PLACE, which receives nothing of its own, or
 // MPI_BOTTOM. `later`: the call may return before it has received.

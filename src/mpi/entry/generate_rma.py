@@ -44,7 +44,7 @@ REQUESTS = {
     "Request_get_status_any": "settle(count, array_of_requests)",
     "Request_get_status_some": "settle(incount, array_of_requests)",
     "X_Request_is_complete": "settle(1, &request)",
-    "Request_free": "let_go(*request)",
+    "Request_free": "let_go(request)",
     "X_Wait_enqueue": "wait(1, request)",
     "X_Waitall_enqueue": "wait(count, array_of_requests)",
     "X_Continue": "wait(1, op_request)",

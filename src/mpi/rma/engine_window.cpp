@@ -770,10 +770,21 @@ bool EngineWindow::get_attr(int keyval, void* value, int* flag) {
 
 int EngineWindow::get_group(MPI_Group* group) { return next.Group_excl(group_, 0, nullptr, group); }
 
+// What came behind the last fence: nobody else will ask for it.
+void EngineWindow::tell_last_error() {
+  Status status = Status::ok;
+  {
+    const rma::Agent::Lock lock(&station_->agent());
+    if (!window_->broken()) status = window_->take_error();
+  }
+  report(settled(status));
+}
+
 int EngineWindow::close() {
   if (all_locked_ || !no_locks() || starting_ || exposing_) return MPI_ERR_RMA_SYNC;
   meet();                         // nobody uses it any more
   engine_fetches().end(window_);  // of requests that nobody has waited for yet
+  tell_last_error();
   {
     const rma::Agent::Lock lock(&station_->agent());
     station_->engine().close(window_);

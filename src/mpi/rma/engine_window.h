@@ -362,6 +362,7 @@ class EngineWindow {
     station_->agent().wait(bell, [&] { return done() || window_->broken(); });
   }
   void meet();
+  void tell_last_error();
 
   Station* station_;
   MPI_Win handle_;

@@ -86,11 +86,12 @@ int Fetches::settle(int count, const MPI_Request* requests) {
 }
 
 // The host keeps it until it is complete.
-int Fetches::let_go(MPI_Request request) {
+int Fetches::let_go(const MPI_Request* request) {
+  if (request == nullptr) return MPI_SUCCESS;
   {
     const rma::Agent::Lock agent(&station_->agent());
     const std::lock_guard lock(mutex_);
-    if (const auto found = by_handle_.find(handle_bits(request)); found != by_handle_.end()) {
+    if (const auto found = by_handle_.find(handle_bits(*request)); found != by_handle_.end()) {
       let_go_.push_back(found->second);
       by_handle_.erase(found);
     }

@@ -38,7 +38,7 @@ class Fetches {
   // Returns when those among the requests have arrived, and completes them.
   int wait(int count, const MPI_Request* requests);
   // The program is about to free it: nobody waits for it, and its error is its target's.
-  int let_go(MPI_Request request);
+  int let_go(const MPI_Request* request);
   // Of requests of which one is enough: waits a little, or until one of ours has arrived if there
   // are only such.
   int wait_for_one(int count, const MPI_Request* requests);

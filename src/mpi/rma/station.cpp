@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "base/log.h"
 #include "mpi/process/context.h"
@@ -162,6 +163,7 @@ void Station::set_up(MPI_Comm comm, const std::vector<int>& members,
     rc = next.Allgather(&maps, 1, MPI_INT32_T, mapped.data(), 1, MPI_INT32_T, comm);
   const std::lock_guard lock(mutex_);
   if (state_ != State::down) return;
+  was_set_up_ = true;
   std::string wrong =
       rc == MPI_SUCCESS ? share(cards, members, on_node, mapped) : "MPI_Allgather failed";
   if (wrong.empty()) wrong = begin(cards, members);
@@ -287,12 +289,15 @@ void Station::end_opening() {
   engine_->end_opening();
 }
 
-// Others may still wait for what this rank has sent last: nobody goes before all have come.
+// Others may still wait for what this rank has sent last: nobody goes before all have come. They do
+// so wherever the engine was set up, though it may not be up at each of them.
 void Station::stop(bool has_windows) {
   const std::lock_guard lock(mutex_);
-  if (state_ == State::up) {
+  if (std::exchange(was_set_up_, false)) {
     if (const MPI_Comm everybody = context.world.everybody(); everybody != MPI_COMM_NULL)
       next.Barrier(everybody);
+  }
+  if (state_ == State::up) {
     helped_agent.store(nullptr, std::memory_order_release);
     own_agent.store(nullptr, std::memory_order_release);
     be_left();

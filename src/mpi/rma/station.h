@@ -68,6 +68,7 @@ class Station {
 
   std::mutex mutex_;  // covers what follows; engine and agent stay once they are there
   State state_ = State::down;
+  bool was_set_up_ = false;  // by all ranks
   std::optional<Card> own_card_;
   std::shared_ptr<net::Arena> arena_;
   std::string no_arena_;  // why

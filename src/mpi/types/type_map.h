@@ -14,7 +14,7 @@ struct TypeMap {
   int64_t extent = 0;
 };
 
-// False if the datatype has a constructor that we do not know, or too many blocks.
+// False if the datatype has a constructor that we do not know, or too many blocks or parts.
 bool read_type_map(MPI_Datatype datatype, TypeMap* map);
 
 // A datatype that the program did not build: predefined, or one of the parametrised Fortran types.

@@ -131,8 +131,9 @@ class Window {
   // A fetching accumulate is outstanding: what it completes by may tell of others' writes.
   void fetch_begins() { fetching_ = true; }
   bool may_complete_fetches() const { return fetching_; }
+  // In a pause it is not known which target has completed its own.
   bool completes_fetches() {
-    fetching_ = fetching_ && !epochs().quiet();
+    fetching_ = fetching_ && (pause_.on() || !epochs().quiet());
     return fetching_;
   }
 
