@@ -100,7 +100,7 @@ Verdict openshmem_verdict(const Report& report, const Counters& totals, double s
             "uncached ones"};
   if (report.options.shmem_check)
     return {false, saved,
-            formatted("%llu of %llu hits that were fetched again were old: %s",
+            formatted("%llu of %llu hits that were fetched again were stale: %s",
                       static_cast<unsigned long long>(totals.hits_old),
                       static_cast<unsigned long long>(totals.hits_checked),
                       totals.hits_old == 0 ? "the contract was kept in this run"
