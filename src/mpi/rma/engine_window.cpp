@@ -457,7 +457,8 @@ void EngineWindow::meet() {
   const rma::Agent::Lock lock(&station_->agent());
   await_transfers(lock);
   window_->fence_enter();
-  wait_until(lock, [&] { return window_->fence_met() && window_->all_landed(); });
+  wait_until(
+      lock, [&] { return window_->fence_met() && window_->all_landed(); }, Step::fence);
 }
 
 int EngineWindow::fence(int assert) {
@@ -512,7 +513,8 @@ int EngineWindow::start(MPI_Group group, int assert) {
     ranks = std::move(spare_);
     if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
     if ((MPI_MODE_NOCHECK & assert) == 0 && !window_->all_near())
-      wait_until(*lock, [&] { return window_->started(ranks); });
+      wait_until(
+          *lock, [&] { return window_->started(ranks); }, Step::start);
   }
   if ((MPI_MODE_NOCHECK & assert) == 0 && window_->all_near())
     wait_until(&window_->bell(), [&] { return window_->started(ranks); });
@@ -533,7 +535,9 @@ int EngineWindow::complete() {
   }
   if (lock) await_transfers(*lock);
   window_->complete(started_);
-  if (lock) wait_until(*lock, [&] { return window_->all_landed(); });
+  if (lock)
+    wait_until(
+        *lock, [&] { return window_->all_landed(); }, Step::complete);
   starting_ = false;
   for (const int rank : started_) close(rank);
   started_.clear();
@@ -548,7 +552,7 @@ int EngineWindow::post(MPI_Group group, int assert) {
   std::vector<int> ranks = std::move(spare_);
   if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
   if ((MPI_MODE_NOCHECK & assert) == 0) window_->post(ranks);
-  if (lock) station_->agent().send(*lock);
+  if (lock) station_->agent().send(*lock, Step::post);
   exposing_ = true;
   if (fenced_) end_fences();
   exposed_ = ranks.size();
@@ -561,7 +565,7 @@ int EngineWindow::wait() {
   const auto completed = [&] { return window_->completed_by(exposed_); };
   if (window_->all_near()) wait_until(&window_->bell(), completed);
   const auto lock = lock_epochs();
-  if (!window_->all_near()) wait_until(*lock, completed);
+  if (!window_->all_near()) wait_until(*lock, completed, Step::wait);
   exposing_ = false;
   return window_->broken() ? settled(Status::lost_peer) : MPI_SUCCESS;
 }
@@ -635,7 +639,8 @@ int EngineWindow::unlock_in_full(int rank) {
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   await_turn(rank);
   const rma::Agent::Lock lock(&station_->agent());
-  station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
+  station_->agent().wait(
+      lock, [&] { return window_->reached(rank, mark); }, Step::unlock);
   return settled(window_->take_error(rank));
 }
 
@@ -684,7 +689,8 @@ int EngineWindow::unlock_all_in_full() {
   }
   await_turns();
   const rma::Agent::Lock lock(&station_->agent());
-  station_->agent().wait(lock, [&] { return window_->all_reached(); });
+  station_->agent().wait(
+      lock, [&] { return window_->all_reached(); }, Step::unlock);
   return settled(window_->take_error());
 }
 
@@ -700,7 +706,8 @@ int EngineWindow::flush_to(int rank, Mark (rma::Window::*begin)(int)) {
   }
   if (mark != Mark()) await_turn(rank);
   const rma::Agent::Lock lock(&station_->agent());
-  station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
+  station_->agent().wait(
+      lock, [&] { return window_->reached(rank, mark); }, Step::flush);
   const Status status = window_->take_error(rank);
   recent_operations.order(context.threaded);
   open(rank);
@@ -717,14 +724,16 @@ int EngineWindow::flush_all() {
   }
   await_turns();
   const rma::Agent::Lock lock(&station_->agent());
-  station_->agent().wait(lock, [&] { return window_->all_reached(); });
+  station_->agent().wait(
+      lock, [&] { return window_->all_reached(); }, Step::flush);
   return settled(window_->take_error());
 }
 
 int EngineWindow::flush_local_all() {
   const rma::Agent::Lock lock(&station_->agent());
   if (!all_locked_ && no_locks()) return MPI_ERR_RMA_SYNC;
-  station_->agent().wait(lock, [&] { return window_->all_landed(); });
+  station_->agent().wait(
+      lock, [&] { return window_->all_landed(); }, Step::flush);
   return settled(window_->take_error());
 }
 

@@ -334,6 +334,7 @@ class EngineWindow {
   bool may_access(int rank) const {
     return fenced_ || passive(rank) || std::ranges::find(started_, rank) != started_.end();
   }
+  using Step = rma::Agent::Step;
   // What follows an operation or a flush that was made in full: the next need not be.
   void open(int rank);
   void close(int rank);
@@ -344,9 +345,9 @@ class EngineWindow {
   std::optional<rma::Agent::Lock> lock_epochs() const;
   bool ranks_of(MPI_Group group, std::vector<int>* ranks);
   template <class Done>
-  void wait_until(const rma::Agent::Lock& lock, Done done) {
+  void wait_until(const rma::Agent::Lock& lock, Done done, Step step = Step::other) {
     const auto over = [&] { return done() || window_->broken(); };
-    station_->agent().wait(lock, over, true);
+    station_->agent().wait(lock, over, step, true);
   }
   // For what was asked of a target behind a lock whose turn comes by words; not under the lock.
   void await_turn(int rank) {

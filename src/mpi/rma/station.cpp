@@ -268,8 +268,10 @@ std::string Station::begin(const std::vector<Card>& cards, const std::vector<int
   // known by then.
   std::string wrong = agent_->start();
   if (wrong.empty()) be_helped(agent_.get());
+  const bool helped = helped_agent.load(std::memory_order_relaxed) != nullptr;
+  if (helped) agent_->expect_help();
   if (wrong.empty()) own_agent.store(agent_.get(), std::memory_order_release);
-  if (helped_agent.load(std::memory_order_relaxed) != nullptr)
+  if (helped)
     log(LogLevel::info, "rank %d: while it waits in MPI it polls in place of the RMA agent",
         context.rank);
   return wrong;
