@@ -244,13 +244,15 @@ void datatypes_of_very_many_parts() {
   MPI_Type_contiguous(0, MPI_INT64_T, &nothing);
   MPI_Type_create_hvector(many, 1, 8, nothing, &nothings);
   MPI_Type_create_hvector(many, 1, 1, MPI_BYTE, &pieces);
-  const int sizes[2] = {many, 4}, cyclicly[2] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK},
-            whole[2] = {MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK},
-            by_default[2] = {MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG}, rows[2] = {2, 1},
-            columns[2] = {1, 8};
-  MPI_Type_create_darray(2, 0, 1, sizes, cyclicly, by_default, rows, MPI_ORDER_C, MPI_BYTE,
-                         &cyclic);
-  MPI_Type_create_darray(8, 7, 2, sizes, whole, by_default, columns, MPI_ORDER_C, MPI_BYTE, &late);
+  const int sizes[3] = {many, 2000, 4},
+            by_default[3] = {MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG,
+                             MPI_DISTRIBUTE_DFLT_DARG};
+  const int cyclicly[1] = {MPI_DISTRIBUTE_CYCLIC}, two[1] = {2},
+            blocks[3] = {MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK},
+            columns[3] = {1, 1, 8};
+  MPI_Type_create_darray(2, 0, 1, sizes, cyclicly, by_default, two, MPI_ORDER_C, MPI_BYTE, &cyclic);
+  // of four columns the last of eight processes has none
+  MPI_Type_create_darray(8, 7, 3, sizes, blocks, by_default, columns, MPI_ORDER_C, MPI_BYTE, &late);
   int at = 0;
   for (MPI_Datatype type : {nothings, pieces, cyclic, late}) {
     MPI_Type_create_resized(type, 0, 8, &types[at]);
