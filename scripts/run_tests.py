@@ -20,6 +20,7 @@ LANES = BUILD / "lanes"
 # What the early lanes run, and the table of options that `upcrun` reads.
 EARLY = [
     "nearcache_tables_json",
+    "give_way",
     *(
         f"{folder}/all"
         for folder in ("src/shmem", "src/upc", "apps/shmem", "tests/shmem", "tests/upc")
