@@ -227,9 +227,9 @@ class alignas(64) GetCache {
   // What inserting so many bytes looks at is on the way when this returns; for memory that
   // processes share. Without the lock.
   void prefetch(uint64_t bytes) const;
-  // The index, as those read it who have no lock (Index::look_up): where it is in an engine's
-  // region, and its length.
-  static std::byte* index_in(void* region);
+  // The index, as those read it who have no lock (Index::look_up): where it begins in an engine's
+  // region, in bytes, and its length.
+  static uint64_t index_at();
   uint64_t index_buckets() const { return index_.buckets(); }
 
   // A pending entry must not be found any more (its bytes were written meanwhile).
@@ -321,6 +321,9 @@ class alignas(64) GetCache {
   uint64_t index_capacity() const { return index_.capacity(); }
   uint64_t storage_bytes() const { return storage_.bytes(); }
   void prefer_large_pages() const { storage_.prefer_large_pages(); }
+  bool make_large_pages(EntryId id, uint32_t* pages) const {
+    return storage_.make_large_pages(id, pages);
+  }
   uint64_t stored_bytes() const { return storage_.bytes() - storage_.free_bytes(); }
   uint64_t metadata_bytes() const;
   uint64_t evictions() const { return evictions_; }
