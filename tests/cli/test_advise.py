@@ -383,7 +383,7 @@ def test_one_cache_for_a_node_is_advised_where_it_saves_more():
     words = text.render(advice, ["mpiexec", "-n", "2", "./p"])
     assert "nearcache run --mode always --storage 4M --index 65536 --share node -- mpiexec" in words
     assert 'MPI_Info_set(info, "nearcache_share", "node")' in words
-    assert "50% of 98,000 hits are on what another one of up to 2 ranks has read" in " ".join(
+    assert "50% of 98,000 hits are on data read by another of up to 2 ranks" in " ".join(
         words.split()
     )
     assert "its gets rarely repeat" in words
@@ -466,14 +466,14 @@ def test_gets_as_cheap_as_hits_are_left_alone():
 
 def test_a_small_part_of_a_long_run_is_not_worth_it():
     advice = judgement.judge(evidence(seconds=1000.0))
-    assert not advice.helps and "too little beside" in text.render(advice)
+    assert not advice.helps and "too little compared with" in text.render(advice)
 
 
 def test_repeats_within_an_epoch_that_save_too_little_are_not_said_to_come_too_late():
     advice = judgement.judge(
         evidence(seconds=1000.0, writes=3, stale=5, user_stale=1, epoch_hits=90000)
     )
-    assert not advice.helps and "too little beside" in text.render(advice)
+    assert not advice.helps and "too little compared with" in text.render(advice)
     advice = judgement.judge(evidence(writes=3, stale=5, user_stale=1))
     assert not advice.helps and "only after a synchronisation" in text.render(advice)
 

@@ -141,7 +141,7 @@ def test_root_is_told_what_open_mpi_wants(monkeypatch):
         (
             "libmpi.so.40",
             "Open MPI v4.1.4, package: x",
-            ["MPI_Win_create is refused"],
+            ["MPI_Win_create fails"],
             ["MPI_Rget"],
         ),
         ("libmpi.so.40", "Open MPI v5.0.99, package: x", [], ["known to have a defect"]),
