@@ -168,7 +168,9 @@ void Station::set_up(MPI_Comm comm, const std::vector<int>& members,
       rc == MPI_SUCCESS ? share(cards, members, on_node, mapped) : "MPI_Allgather failed";
   if (wrong.empty()) wrong = begin(cards, members);
   state_ = wrong.empty() ? State::up : State::impossible;
-  if (!wrong.empty()) log(LogLevel::info, "no window is done by the RMA engine: %s", wrong.c_str());
+  if (wrong.empty()) return;
+  log(LogLevel::info, "no window is done by the RMA engine: %s", wrong.c_str());
+  give_back();  // the host may need the descriptors: its window is next
 }
 
 // Ranks of the node that have mapped its arena use it; the others go by TCP.
@@ -312,7 +314,10 @@ void Station::stop(bool has_windows) {
     }
   }
   state_ = State::impossible;
-  if (has_windows) return;
+  if (!has_windows) give_back();
+}
+
+void Station::give_back() {
   agent_.reset();
   engine_.reset();
   node_.reset();

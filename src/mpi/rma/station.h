@@ -60,6 +60,7 @@ class Station {
   void listen();
   // Whether this rank shares memory with those of its node.
   bool map_arena(const Card& maker);
+  void give_back();  // the network, with its descriptors
   std::string connect(const std::vector<Card>& cards, const std::vector<int>& members);
   std::string begin(const std::vector<Card>& cards, const std::vector<int>& members);
   std::string share(const std::vector<Card>& cards, const std::vector<int>& members,
