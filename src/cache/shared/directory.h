@@ -28,7 +28,7 @@ class Directory {
     std::atomic<uint64_t> slots[slots_per_bucket];
   };
 
-  // `count` tells how many buckets there are; it changes by `resize` only.
+  // `count` tells how many buckets there are; it changes by `begin` and `resize` only.
   Directory(Bucket* buckets, std::atomic<uint64_t>* count) : buckets_(buckets), count_(count) {}
 
   // Calls `look` for each entry that may be meant, until it returns true.
@@ -61,12 +61,14 @@ class Directory {
     free->store(word, std::memory_order_relaxed);
   }
 
+  // In memory of zeros, which is not touched.
+  void begin(uint64_t buckets) { count_->store(buckets, std::memory_order_release); }
   void resize(uint64_t buckets) {
     for (uint64_t at = 0; at < buckets; ++at) {
       for (std::atomic<uint64_t>& slot : buckets_[at].slots)
         slot.store(0, std::memory_order_relaxed);
     }
-    count_->store(buckets, std::memory_order_release);
+    begin(buckets);
   }
   uint64_t buckets() const { return count_->load(std::memory_order_relaxed); }
 

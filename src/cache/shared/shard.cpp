@@ -71,6 +71,7 @@ Shard::Shard(std::byte* memory, const Plan& plan, Copies* copies,
 bool Shard::make() {
   if (!state_->lock.make()) return false;
   make_engine();
+  directory_.begin(Directory::buckets_for(cache_->index_capacity()));
   state_->counted = memory();
   return true;
 }
@@ -79,7 +80,6 @@ void Shard::make_engine() {
   GetCache::create(engine_, plan_.geometry, plan_.settings);
   cache_->set_published(published_);
   state_->buckets.store(cache_->index_buckets(), std::memory_order_relaxed);
-  directory_.resize(Directory::buckets_for(cache_->index_capacity()));
 }
 
 bool Shard::find_part(const Key& key, uint64_t bytes, uint64_t levels, Found* found) const {
@@ -130,6 +130,7 @@ void Shard::begin_anew() {
   state_->large_pages = 0;
   state_->miscounted = true;
   make_engine();
+  directory_.resize(Directory::buckets_for(cache_->index_capacity()));
   state_->broken = false;
 }
 
