@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "in_node.h"
 #include "net/ofi_fabric.h"
 #include "net/socket_fabric.h"
 #include "ofi_here.h"
@@ -26,7 +27,7 @@ namespace nearcache::rma {
 namespace {
 
 struct Rank {
-  std::unique_ptr<net::Fabric> fabric;
+  std::unique_ptr<net::Fabric> others, fabric;
   std::unique_ptr<Node> node;
   std::unique_ptr<Engine> engine;
   std::unique_ptr<Agent> agent;
@@ -99,14 +100,17 @@ std::vector<std::unique_ptr<net::Fabric>> ofi_fabrics(int count) {
   return fabrics_of(std::move(opened));
 }
 
-class Agents : public testing::TestWithParam<bool> {
+// Memory and sockets: the first two ranks share memory.
+enum class Over { sockets, libfabric, memory, memory_and_sockets };
+
+class Agents : public testing::TestWithParam<Over> {
  protected:
   void SetUp() override {
-    if (std::string why; GetParam() && !net::ofi_is_here(&why)) GTEST_SKIP() << why;
+    if (std::string why; GetParam() == Over::libfabric && !net::ofi_is_here(&why))
+      GTEST_SKIP() << why;
   }
   // The first ranks are of one node.
   void begin(int count, int on_node = 1) {
-    auto fabrics = GetParam() ? ofi_fabrics(count) : socket_fabrics(count);
     std::string no_arena;
     const auto arena = net::Arena::make(uint64_t{1} << 30, &no_arena);
     ASSERT_EQ(no_arena, "");
@@ -114,8 +118,8 @@ class Agents : public testing::TestWithParam<bool> {
     std::iota(sharing.begin(), sharing.end(), 0);
     for (int rank = 0; rank < count; ++rank) {
       ranks.emplace_back(std::make_unique<Rank>());
-      ranks.back()->fabric = std::move(fabrics[static_cast<size_t>(rank)]);
     }
+    open_fabrics(count);
     for (auto& rank : ranks) {
       rank->engine = std::make_unique<Engine>(rank->fabric.get());
       if (const int number = rank->engine->rank(); on_node > 1 && number < on_node) {
@@ -132,6 +136,20 @@ class Agents : public testing::TestWithParam<bool> {
       ASSERT_EQ(rank->agent->start(), "");
     }
   }
+  void open_fabrics(int count) {
+    const Over over = GetParam();
+    auto fabrics = over == Over::libfabric ? ofi_fabrics(count) : socket_fabrics(count);
+    std::vector<net::Fabric*> all;
+    for (const auto& fabric : fabrics) all.push_back(fabric.get());
+    const bool shares = over == Over::memory || over == Over::memory_and_sockets;
+    if (over == Over::memory) shared = net::InNode(ranks.size(), count);
+    if (over == Over::memory_and_sockets) shared = net::InNode(2, count, all);
+    for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      const bool by_memory = shares && rank < shared.fabrics.size();
+      if (by_memory) ranks[rank]->fabric = std::move(shared.fabrics[rank]);
+      (by_memory ? ranks[rank]->others : ranks[rank]->fabric) = std::move(fabrics[rank]);
+    }
+  }
   void TearDown() override {
     for (auto& rank : ranks) rank->agent->stop();
   }
@@ -141,12 +159,20 @@ class Agents : public testing::TestWithParam<bool> {
     for (auto& rank : ranks) threads.emplace_back([&] { body(*rank); });
     for (std::thread& thread : threads) thread.join();
   }
+  net::InNode shared;
   std::vector<std::unique_ptr<Rank>> ranks;
 };
 
-INSTANTIATE_TEST_SUITE_P(, Agents, testing::Bool(), [](const auto& info) {
-  return info.param ? "OverLibfabric" : "OverSockets";
-});
+std::string name_of(const testing::TestParamInfo<Over>& info) {
+  const std::vector<std::string> names{"OverSockets", "OverLibfabric", "OverMemory",
+                                       "OverMemoryAndSockets"};
+  return names[static_cast<size_t>(info.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(, Agents,
+                         testing::Values(Over::sockets, Over::libfabric, Over::memory,
+                                         Over::memory_and_sockets),
+                         name_of);
 
 TEST_P(Agents, ServeARankWhoseProgramCallsNothing) {
   begin(2);
@@ -393,6 +419,8 @@ TEST_P(Agents, TheEndOfAProcessOfTheNodeIsToldWithoutAConnection) {
 }
 
 TEST_P(Agents, ARankThatEndsWakesThoseThatWaitForIt) {
+  if (GetParam() == Over::memory || GetParam() == Over::memory_and_sockets)
+    GTEST_SKIP() << "the system tells of the end of its process";
   begin(2);
   ranks[0]->fetch_add(1, 0, 1);
   std::thread waits([&] {
