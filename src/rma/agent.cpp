@@ -24,7 +24,9 @@ namespace {
 // core
 constexpr uint64_t spin_ns = 30000;
 
-constexpr uint64_t busy_ns = 500000, lease_ns = 250000, longest_lease_ns = 2000000;
+// Where a look is no call of the system it is worth it for longer.
+constexpr uint64_t busy_ns = 500000, busy_in_node_ns = 100000000;
+constexpr uint64_t lease_ns = 250000, longest_lease_ns = 2000000;
 
 // A shorter wait in the host is disturbed by polling for more than the agent's way to a core.
 constexpr uint64_t patience_ns = 20000;
@@ -148,11 +150,13 @@ void Agent::run() {
     if (!any && event.data.fd == engine_->fabric().wait_descriptor())
       disarms_first_ = waits_after_waking;
     if (polling_) continue;
-    if (any) busy_until_ = system_ns() + busy_ns;
+    if (any) busy_until_ = system_ns() + busy_span();
     if (any) busy_.store(true, std::memory_order_relaxed);
     if (followers_ > 0) changed_.notify_all();
   }
 }
+
+uint64_t Agent::busy_span() const { return rests() ? busy_in_node_ns : busy_ns; }
 
 void Agent::enter() {
   if (mutex_.try_lock()) return;
@@ -165,6 +169,15 @@ void Agent::poll(const Lock&) {
   const bool any = engine_->poll();
   if (asleep_ || !polling_) rearm();
   if (any) tell_others();
+}
+
+void Agent::visit(const Lock&) {
+  if (!engine_->fabric().visit() || polling_) return;
+  polling_ = true;
+  engine_->poll();
+  polling_ = false;
+  rest();
+  if (followers_ > 0) changed_.notify_all();
 }
 
 void Agent::tell_others() {
@@ -191,17 +204,24 @@ void Agent::send_held() {
   engine_->push();
   engine_->poll();
   polling_ = false;
-  watch_fabric(true);
+  rest();
   if (followers_ > 0) changed_.notify_all();
 }
 
 void Agent::disarm() {
-  if (!leased_) watch_fabric(false);
+  if (!leased_ || rests()) watch_fabric(false);
   leased_ = false;
 }
 
+// Of a thread that leaves: the agent's turn, if this one is not back at once.
+void Agent::rest() {
+  if (!rests()) return watch_fabric(true);
+  if (!engine_->fabric().arm_briefly()) engine_->fabric().ring();
+  set_watched(true);
+}
+
 void Agent::begin_to_poll(bool together) {
-  if (disarms_first_ == 0 && !together) engine_->push();
+  if (disarms_first_ == 0 && !together && !rests()) engine_->push();
   disarm();
   engine_->push();
   if (disarms_first_ > 0) --disarms_first_;
@@ -212,7 +232,7 @@ void Agent::lead(Condition done, bool together) {
   begin_to_poll(together);
   poll_until(done);
   polling_ = false;
-  watch_fabric(true);
+  rest();
   if (followers_ > 0) changed_.notify_all();
 }
 
@@ -268,6 +288,7 @@ void Agent::poll_until(Condition done) {
 void Agent::sleep(int milliseconds) {
   if (!engine_->fabric().arm()) return;
   asleep_ = true;
+  set_watched(false);
   mutex_.unlock();
   if (idle_ != nullptr) idle_();
   pollfd fabric{engine_->fabric().wait_descriptor(), POLLIN, 0};
@@ -283,7 +304,7 @@ bool Agent::help_while_busy() {
   bool any = false;
   if (running_ && !ending_ && !polling_) {
     any = look(now);
-    if (any) busy_until_ = now + busy_ns;
+    if (any) busy_until_ = now + busy_span();
     if (now < busy_until_) {
       lease(now);
     } else {
@@ -315,10 +336,15 @@ bool Agent::look(uint64_t now) {
 }
 
 void Agent::lease(uint64_t now) {
-  if (!leased_) watch_fabric(false);
+  if (rests()) {
+    while (!engine_->fabric().arm_briefly()) engine_->poll();
+    set_watched(true);
+  } else if (!leased_) {
+    watch_fabric(false);
+  }
   leased_ = true;
   lease_end_ = now + lease_ns;
-  if (!timed_) set_timer();
+  if (!timed_ && !rests()) set_timer();
 }
 
 // It is never stopped, and runs for one lease after the other.
@@ -337,8 +363,18 @@ void Agent::end_help() {
 
 void Agent::watch_fabric(bool armed) {
   if (!running_) return;
-  if (armed) rearm();
-  epoll_event event{.events = armed ? EPOLLIN : 0u,
+  if (armed) {
+    rearm();
+  } else {
+    engine_->fabric().disarm();
+  }
+  if (armed || !rests()) set_watched(armed);
+}
+
+void Agent::set_watched(bool wanted) {
+  if (!running_ || fabric_watched_ == wanted) return;
+  fabric_watched_ = wanted;
+  epoll_event event{.events = wanted ? EPOLLIN : 0u,
                     .data = {.fd = engine_->fabric().wait_descriptor()}};
   epoll_ctl(epoll_, EPOLL_CTL_MOD, event.data.fd, &event);
 }

@@ -21,6 +21,10 @@
 // see that. Where nobody asks for anything, `help` looks at one word. Where something was asked for
 // in the last 50 us, it looks for 3 us before the host has its next turn.
 //
+// Fabrics that need no call of the system to be polled (`rests_unless_armed`) make none either to
+// be disarmed: nobody rings where somebody looks. The agent goes on to watch the descriptor, until
+// a thread of the program is about to sleep on it.
+//
 // Why no wake-up is lost:
 //   - The fabric's descriptor is level-triggered: what came, and nobody took, keeps it readable,
 //     however late anybody begins to look. So whoever looks next finds it, be it the agent (arming
@@ -107,6 +111,8 @@ class Agent {
   }
   // Moves what can be moved now. Under the lock.
   void poll(const Lock&);
+  // The same of who has done something without messages, if there is anything. Under the lock.
+  void visit(const Lock&);
   // Of whoever waits for something else, again and again. Not under the lock. True if something
   // came.
   bool help() { return busy_.load(std::memory_order_relaxed) && help_while_busy(); }
@@ -148,12 +154,16 @@ class Agent {
   void sleep(int milliseconds);
   void follow();
   void watch_fabric(bool armed);
+  void set_watched(bool wanted);
   void rearm() {
     if (!engine_->fabric().arm()) engine_->fabric().ring();
   }
+  void rest();
+  bool rests() const { return engine_->fabric().rests_unless_armed(); }
   bool help_while_busy();
   bool look(uint64_t now);
   void lease(uint64_t now);
+  uint64_t busy_span() const;
   bool set_timer();
   void end_help();
   bool told_of_end(int descriptor);
@@ -168,6 +178,7 @@ class Agent {
   bool asleep_ = false;   // it sleeps
   int followers_ = 0;
   bool running_ = false, ending_ = false;
+  bool fabric_watched_ = true;  // the fabric's descriptor, by the agent
   // The agent is disarmed for who helps. Changes under the mutex.
   std::atomic<bool> leased_{false};
   // ns. 0: nobody waits in the host while there is much to do

@@ -63,6 +63,17 @@ bool Window::execute_near(Transfer* transfer, Near* near) {
   return true;
 }
 
+// An accumulate by the kernel takes two calls of it, and nobody else executes one meanwhile. An
+// owner that looks at its messages has done it sooner; one that computes would have to be woken.
+bool Window::owner_is_quicker(const Transfer& transfer, Near* near) const {
+  if (transfer.kind == Kind::put || transfer.kind == Kind::get || near->rank == rank_ ||
+      !near->reaches(Near::Reach::process) || transfer.length > most_by_owner)
+    return false;
+  const net::Fabric& fabric = engine_->fabric();
+  return fabric.listens(members_.peer(near->rank)) ||
+         (fabric.rests_unless_armed() && near->computed++ % ask_owner_in == 0);
+}
+
 bool Window::move_at_once(const Near& near, Kind kind, int64_t displacement, void* here,
                           uint64_t bytes) {
   std::byte* const at = memory_of(near).at(displacement, 0, 0, bytes);
@@ -91,7 +102,7 @@ bool Window::issue(Transfer* transfer) {
   }
   if (Near* const near = this->near(transfer->target);
       near != nullptr && transfer->done == 0 && usable(near, known(transfer->target), true) &&
-      execute_near(transfer, near))
+      !owner_is_quicker(*transfer, near) && execute_near(transfer, near))
     return true;
   if (Near* const near = this->near(transfer->target); near != nullptr && near->queued) {
     if (crowded(transfer->target)) return false;
