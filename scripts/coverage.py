@@ -120,9 +120,9 @@ def show(found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--html", type=Path, metavar="FOLDER", help="also pages that show each line"
+        "--html", type=Path, metavar="FOLDER", help="also write pages that show each line"
     )
-    parser.add_argument("--only-report", action="store_true", help="of what has been run already")
+    parser.add_argument("--only-report", action="store_true", help="report on an earlier run")
     given = parser.parse_args()
     try:
         if not given.only_report:

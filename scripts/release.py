@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes what a release consists of, of the commit at hand: scripts/release.py FOLDER [--url URL]
+"""Makes everything that a release consists of, from the current commit: scripts/release.py FOLDER [--url URL]
 
-nearcache-<version>.tar.gz     the sources, the same bytes whenever they are made of the same commit
-spack/                         a Spack repository whose package knows that archive: by its checksum, at URL/ or in FOLDER
-debian/                        a Debian source package to be: nearcache_<version>.orig.tar.gz, and the sources with debian/ beside it
+nearcache-<version>.tar.gz     the sources; always the same bytes for the same commit
+spack/                         a Spack repository whose package refers to that archive, by checksum, at URL/ or in FOLDER
+debian/                        what dpkg-buildpackage needs: nearcache_<version>.orig.tar.gz, and the sources with debian/ inside
 """
 
 import argparse
@@ -67,7 +67,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", type=Path, help="a new or empty folder")
+    parser.add_argument("folder", type=Path, help="an empty or new folder")
     parser.add_argument("--url", help="where the archive will be found [the folder]")
     given = parser.parse_args()
     folder = given.folder.absolute()

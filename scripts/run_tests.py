@@ -20,6 +20,7 @@ LANES = BUILD / "lanes"
 # What the early lanes run, and the table of options that `upcrun` reads.
 EARLY = [
     "nearcache_tables_json",
+    "give_way",
     *(
         f"{folder}/all"
         for folder in ("src/shmem", "src/upc", "apps/shmem", "tests/shmem", "tests/upc")
@@ -93,7 +94,7 @@ def arguments():
     speed.add_argument(
         "--lint",
         action="store_true",
-        help="looks at the sources only: layout, ruff, mypy, shellcheck, clang-tidy",
+        help="checks the sources only: formatting, ruff, mypy, shellcheck, clang-tidy",
     )
     parser.add_argument(
         "pytest",

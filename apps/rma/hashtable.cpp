@@ -1,10 +1,12 @@
 // Random inserts into a distributed hash table (foMPI's paper, section 4.1). Each rank has slots,
 // each with a chain in a heap of those that found theirs taken. One-sided: a slot is taken by
 // compare and swap; else a place in the heap by fetch and add, and the chain's head by an exchange;
-// a put then links the rest. Messages: the key goes to its owner, who looks for messages after each
-// of its own inserts; nobody is told that it has arrived.
+// a put then links the rest; --ahead keys at once take each step together. Messages: the key goes
+// to its owner, who looks for messages after each of its own inserts; nobody is told that it has
+// arrived.
 #include <mpi.h>
 
+#include <span>
 #include <vector>
 
 #include "common/hash.h"
@@ -52,26 +54,40 @@ class Table {
             hash / ranks % static_cast<std::uint64_t>(layout_.slots)};
   }
 
-  void insert(std::uint64_t key) {
-    const Home at = home(key);
-    const std::uint64_t empty = 0, one = 1;
-    std::uint64_t there = 0, number = 0, before = 0;
-    const MPI_Aint slot = layout_.slot(at.slot);
-    MPI_Compare_and_swap(&key, &empty, &there, MPI_UINT64_T, at.rank, slot, window_.handle());
-    MPI_Win_flush(at.rank, window_.handle());
-    if (there == empty) return;
-    MPI_Fetch_and_op(&one, &number, MPI_UINT64_T, at.rank, Layout::used, MPI_SUM, window_.handle());
-    MPI_Win_flush(at.rank, window_.handle());
+  // All of them at once: who finds a slot taken, be it by another of them, goes on to the next
+  // step, with all the others that did.
+  void insert(std::span<const std::uint64_t> keys) {
+    under_way_.clear();
+    for (const std::uint64_t key : keys) {
+      const Home at = home(key);
+      under_way_.push_back({at.rank, layout_.slot(at.slot), {key, 0}});
+    }
+    for (Insert& insert : under_way_) {
+      MPI_Compare_and_swap(&insert.element.key, &empty, &insert.found, MPI_UINT64_T, insert.rank,
+                           insert.slot, window_.handle());
+    }
+    flush();
+    std::erase_if(under_way_, [](const Insert& insert) { return insert.found == empty; });
+    for (Insert& insert : under_way_) {
+      MPI_Fetch_and_op(&one, &insert.found, MPI_UINT64_T, insert.rank, Layout::used, MPI_SUM,
+                       window_.handle());
+    }
+    flush();
     // the check finds that one is missing
-    if (number >= static_cast<std::uint64_t>(layout_.heap)) return;
-    const std::uint64_t mine = number + 1;
-    MPI_Fetch_and_op(&mine, &before, MPI_UINT64_T, at.rank, slot + 1, MPI_REPLACE,
-                     window_.handle());
-    MPI_Win_flush(at.rank, window_.handle());
-    const Element element{key, before};
-    MPI_Put(&element, 2, MPI_UINT64_T, at.rank, layout_.place(number), 2, MPI_UINT64_T,
-            window_.handle());
-    MPI_Win_flush(at.rank, window_.handle());
+    std::erase_if(under_way_, [&](const Insert& insert) {
+      return insert.found >= static_cast<std::uint64_t>(layout_.heap);
+    });
+    for (Insert& insert : under_way_) {
+      insert.head = insert.found + 1;
+      MPI_Fetch_and_op(&insert.head, &insert.element.next, MPI_UINT64_T, insert.rank,
+                       insert.slot + 1, MPI_REPLACE, window_.handle());
+    }
+    flush();
+    for (const Insert& insert : under_way_) {
+      MPI_Put(&insert.element, 2, MPI_UINT64_T, insert.rank, layout_.place(insert.found), 2,
+              MPI_UINT64_T, window_.handle());
+    }
+    flush();
   }
 
   // By its owner, while nobody else uses the table.
@@ -114,9 +130,28 @@ class Table {
   }
 
  private:
+  // An insert that is not over.
+  struct Insert {
+    int rank;
+    MPI_Aint slot;
+    Element element;
+    std::uint64_t found = 0;  // in the slot, and then the number of its place in the heap
+    std::uint64_t head = 0;   // what the slot's chain begins with from now on
+  };
+  static constexpr std::uint64_t empty = 0, one = 1;
+
+  void flush() const {
+    if (under_way_.size() == 1) {
+      MPI_Win_flush(under_way_.front().rank, window_.handle());
+    } else if (!under_way_.empty()) {
+      MPI_Win_flush_all(window_.handle());
+    }
+  }
+
   const Job& job_;
   Layout layout_;
   Window<std::uint64_t> window_;
+  std::vector<Insert> under_way_;
 };
 
 // All different, none 0.
@@ -211,7 +246,13 @@ Outcome run(const Job& job) {
         for (std::int64_t i = 0; i < inserts; ++i) messages.insert(key_of(job, next + i));
         messages.end();
       } else {
-        for (std::int64_t i = 0; i < inserts; ++i) table.insert(key_of(job, next + i));
+        std::vector<std::uint64_t> keys;
+        for (std::int64_t i = 0; i < inserts; ++i) {
+          keys.push_back(key_of(job, next + i));
+          if (i + 1 < inserts && std::ssize(keys) < job.options.ahead) continue;
+          table.insert(keys);
+          keys.clear();
+        }
       }
       table.meet();
     });
@@ -232,7 +273,8 @@ const Program hashtable{"hashtable",
                         {"rma", "messages"},
                         "Inserts and slots of a rank",
                         4000,
-                        5};
+                        5,
+                        "Inserts of a rank that are under way at once"};
 
 }  // namespace
 }  // namespace rma_apps

@@ -10,6 +10,8 @@ namespace rma_apps {
 struct Options {
   std::string way;  // to communicate: one of those that the program has
   std::int64_t size = 0, rounds = 0;
+  bool allocated = true;  // windows are of MPI_Win_allocate, else of MPI_Win_create
+  std::int64_t ahead = 1;
 };
 
 struct Program {
@@ -18,6 +20,7 @@ struct Program {
   std::vector<std::string> ways;
   const char* size;  // what it counts
   std::int64_t default_size, default_rounds;
+  const char* ahead = nullptr;  // what may be under way at once; null: no such option
 };
 
 struct Parsed {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <vector>
 
 #include "rma/options.h"
@@ -29,22 +30,32 @@ struct Job {
   }
 };
 
-/// `count` elements at each rank, zeroed. Created, as Open MPI takes shared memory for allocated
-/// windows of one node, whatever network it is told.
+/// `count` elements at each rank, zeroed: allocated, as is best where the MPI may choose the
+/// memory, or the program's own.
 template <class Element>
 class Window {
  public:
-  Window(const Job& job, std::int64_t count) : job_(job), memory_(static_cast<std::size_t>(count)) {
-    MPI_Win_create(memory_.data(), count * static_cast<MPI_Aint>(sizeof(Element)), sizeof(Element),
-                   MPI_INFO_NULL, job.comm, &handle_);
+  Window(const Job& job, std::int64_t count) : job_(job) {
+    const MPI_Aint bytes = count * static_cast<MPI_Aint>(sizeof(Element));
+    if (!job.options.allocated) {
+      own_.resize(static_cast<std::size_t>(count));
+      memory_ = own_.data();
+      MPI_Win_create(memory_, bytes, sizeof(Element), MPI_INFO_NULL, job.comm, &handle_);
+      return;
+    }
+    MPI_Win_allocate(bytes, sizeof(Element), MPI_INFO_NULL, job.comm, &memory_, &handle_);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, job.rank, 0, handle_);
+    std::uninitialized_value_construct_n(memory_, count);
+    MPI_Win_unlock(job.rank, handle_);
+    job.barrier();  // nobody writes there before
   }
   ~Window() { MPI_Win_free(&handle_); }
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
   MPI_Win handle() const { return handle_; }
-  Element* memory() { return memory_.data(); }
-  const Element* memory() const { return memory_.data(); }
+  Element* memory() { return memory_; }
+  const Element* memory() const { return memory_; }
 
   void open() const { MPI_Win_lock_all(0, handle_); }
   void close() const { MPI_Win_unlock_all(handle_); }
@@ -58,7 +69,8 @@ class Window {
 
  private:
   const Job& job_;
-  std::vector<Element> memory_;
+  std::vector<Element> own_;
+  Element* memory_ = nullptr;
   MPI_Win handle_ = MPI_WIN_NULL;
 };
 

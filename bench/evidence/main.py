@@ -24,18 +24,18 @@ PAGE, FOLDER = ROOT / "docs" / "evidence.md", ROOT / "docs" / "evidence"
     help="Fewer repetitions and smaller inputs: about 14 minutes instead of 60.",
 )
 @click.option(
-    "--only", metavar="9,12", help="Only these figures, and those that are measured with them."
+    "--only", metavar="9,12", help="Only these figures, and those measured together with them."
 )
 @click.option("--list", "only_list", is_flag=True, help="List the figures and end.")
 @click.option(
     "--render",
     is_flag=True,
-    help="Measure nothing: plots and page from the CSV files that are there.",
+    help="Measure nothing: make plots and page from the existing CSV files.",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=pathlib.Path),
-    help="Another folder for page and figures instead of docs/.",
+    help="Write page and figures to this folder instead of docs/.",
 )
 @click.option("--mpi", default=DEFAULT_MPI, show_default=True, help="MPI of the build.")
 @click.option(
@@ -45,9 +45,9 @@ PAGE, FOLDER = ROOT / "docs" / "evidence.md", ROOT / "docs" / "evidence"
     type=click.Path(path_type=pathlib.Path),
     help="Build folder, default build/.",
 )
-@click.option("--built", is_flag=True, help="Take the build as it is.")
+@click.option("--built", is_flag=True, help="Use the build as it is.")
 def main(quick, only, only_list, render, out, mpi, directory, built):
-    """Measures what the papers' figures show, and writes CSV, SVG and a page with both side by side."""
+    """Reproduces the papers' figures: measures, and writes CSV, SVG and a page with both side by side."""
     console = Console(stderr=True)
     try:
         chosen = studies.of(only.split(",") if only else [])

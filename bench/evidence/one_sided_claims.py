@@ -1,13 +1,13 @@
 """foMPI's claims (SC 2013), answered by the RMA engine beside the best host on this machine."""
 
 from driver import rma
+from driver.rma_apps import ONE_SIDED
 
 from .answer import at_least, at_most, column, each, given, holds, one, times
 from .claim import Claim
 from .one_sided import ENGINE, NETWORKS, best_host
 from .table import values, where
 
-ONE_SIDED = {"hashtable": "rma", "dsde": "accumulate", "fft3d": "puts", "milc_cg": "rma"}
 MICROSECONDS = "{:.3g} us"
 
 
@@ -150,13 +150,13 @@ def least_us(data, app, network, ways, engine):
 
 def application(data, app, goal, of_messages=False):
     """The time of the best host over ours, both one-sided, and with messages on the best host."""
-    way = ONE_SIDED[app]
-    others = [each_way for each_way in values(data[app], "way") if each_way != way]
+    ways = ONE_SIDED[app]
+    others = [way for way in values(data[app], "way") if way not in ways]
     found = {}
     for network in NETWORKS:
-        mine = least_us(data, app, network, [way], engine=True)
+        mine = least_us(data, app, network, ways, engine=True)
         found[network] = (
-            least_us(data, app, network, [way], engine=False) / mine,
+            least_us(data, app, network, ways, engine=False) / mine,
             least_us(data, app, network, others, engine=False) / mine,
         )
     text = {

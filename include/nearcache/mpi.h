@@ -3,13 +3,13 @@
  *
  * Every function returns an MPI error code: MPI_SUCCESS, MPI_ERR_WIN (no such window) or
  * MPI_ERR_ARG; no error handler is called. All may be called from any thread once MPI is
- * initialised, and none communicates, but that leaving mode "coherent" sends each rank of the
- * window a word.
+ * initialised. None communicates, except that leaving mode "coherent" sends one word to each rank
+ * of the window.
  *
  * A window's mode is set at creation by the info key "nearcache_mode" with the value "off",
  * "transparent", "coherent", "always" or "user", later by MPI_Win_set_info or nearcache_set_mode,
- * and for all windows of a program by the environment variable NEARCACHE_MODE ("user" from there
- * holds from the first call of nearcache_invalidate on). Other options have info keys too: see
+ * and for all windows of a program by the environment variable NEARCACHE_MODE ("user" set there
+ * takes effect with the first call to nearcache_invalidate). Other options have info keys too: see
  * docs/options.md. */
 #ifndef NEARCACHE_MPI_H
 #define NEARCACHE_MPI_H
@@ -28,7 +28,7 @@ extern "C" {
 #define NEARCACHE_API
 #endif
 
-/* What the program promises of a window's memory, and when its cache is dropped
+/* What the program promises about a window's memory, and when its cache is dropped
  * (docs/semantics.md). */
 typedef enum nearcache_mode {
   NEARCACHE_MODE_OFF = 0,         /* nothing is cached */
@@ -36,30 +36,30 @@ typedef enum nearcache_mode {
   /* the memory is read-only while the window lives; never dropped */
   NEARCACHE_MODE_ALWAYS = 2,
   NEARCACHE_MODE_USER = 3, /* read-only phases; dropped by nearcache_invalidate */
-  /* no promise; what has not changed is kept. To be asked for when the window is created */
+  /* no promise; what has not changed is kept. Must be requested when the window is created */
   NEARCACHE_MODE_COHERENT = 4
 } nearcache_mode;
 
 /* Drops everything cached for `win`; ends a read-only phase of mode `user` (CLaMPI, section III.A).
- * A get issued after the call returns fetches anew; gets still under way complete as usual but are
- * not kept. Local; O(1). A window that is not cached is left as it is. Errors: MPI_ERR_WIN. */
+ * A get issued after the call returns fetches anew; gets still in flight complete as usual but are
+ * not kept. Local; O(1). Does nothing to a window that is not cached. Errors: MPI_ERR_WIN. */
 NEARCACHE_API int nearcache_invalidate(MPI_Win win);
 
-/* Fills `stats` for `win`, or summed over all windows of this process, freed ones included, for
- * MPI_WIN_NULL. Set stats->size first. Errors: MPI_ERR_WIN, MPI_ERR_ARG (no stats, or a size too
- * small). */
+/* Fills `stats` for `win`; for MPI_WIN_NULL, with the sums over all windows of this process, freed
+ * ones included. Set stats->size first. Errors: MPI_ERR_WIN, MPI_ERR_ARG (stats is null, or the
+ * size too small). */
 NEARCACHE_API int nearcache_get_stats(MPI_Win win, nearcache_stats* stats);
 
-/* Stores the mode of `win`. Errors: MPI_ERR_WIN, MPI_ERR_ARG (nowhere to store it). */
+/* Stores the mode of `win` in *mode. Errors: MPI_ERR_WIN, MPI_ERR_ARG (mode is null). */
 NEARCACHE_API int nearcache_get_mode(MPI_Win win, nearcache_mode* mode);
 
-/* Sets the mode of `win`, and drops what is cached. A mode that the window cannot have (a shared or
- * dynamic window, or one whose synchronisation is not visible to the library) is refused with
- * MPI_ERR_ARG. */
+/* Sets the mode of `win` and drops what is cached. Returns MPI_ERR_ARG for a mode that the window
+ * cannot have (a shared or dynamic window, or one whose synchronisation the library cannot
+ * see). */
 NEARCACHE_API int nearcache_set_mode(MPI_Win win, nearcache_mode mode);
 
-/* Drops everything cached for `win` and sets its statistics to zero; learned costs are forgotten
- * too. */
+/* Drops everything cached for `win`, sets its statistics to zero and forgets the costs it has
+ * learned. */
 NEARCACHE_API int nearcache_reset(MPI_Win win);
 
 /* CLaMPI's info key, so that its users can switch. Its values are the names below, and CLaMPI's
@@ -69,7 +69,7 @@ NEARCACHE_API int nearcache_reset(MPI_Win win);
 #define CLAMPI_ALWAYS_CACHE "CLAMPI_ALWAYS_CACHE" /* mode `always`, also 2 */
 #define CLAMPI_USER_DEFINED "CLAMPI_USER_DEFINED" /* mode `user`, also 3 */
 
-/* What nearcache_invalidate does, by CLaMPI's name. */
+/* The same as nearcache_invalidate, by CLaMPI's name. */
 NEARCACHE_API int CLAMPI_Invalidate(MPI_Win win);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* Nearcache's statistics: one versioned struct, the same for every front end.
  *
- * The fields come from the table nearcache/counters.def: one row a counter, with its unit and
+ * The fields come from the table nearcache/counters.def: one row per counter, with its unit and
  * meaning. */
 #ifndef NEARCACHE_STATS_H
 #define NEARCACHE_STATS_H

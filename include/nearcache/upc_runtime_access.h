@@ -31,12 +31,12 @@ extern char** ncupc_near;
 extern char* ncupc_near[NCUPC_MAX_THREADS];
 #endif
 
-/* Writes to other threads may be under way: a release has something to wait for. */
+/* Writes to other threads may be in flight: a release has something to wait for. */
 extern int ncupc_writing;
 /* A cache may hold what another thread has changed since: an acquire has something to drop. */
 extern int ncupc_caching;
-/* Counts loads from memory within reach: a thread that spins on one must let the library move other
- * threads' writes now and then. */
+/* Counts loads from memory within reach: a thread that spins on one must let the library make
+ * progress on other threads' writes now and then. */
 extern int ncupc_until_poll;
 
 void ncupc_poll(void);
@@ -50,7 +50,7 @@ void ncupc_put_far(ncupc_ptr to, const void* from, size_t bytes);
 void ncupc_get_far_strict(void* to, ncupc_ptr from, size_t bytes);
 void ncupc_put_far_strict(ncupc_ptr to, const void* from, size_t bytes);
 
-/* For debuggers: a copy of what is at `from`, which holds until the next call. */
+/* For debuggers: a copy of what is at `from`, valid until the next call. */
 const void* ncupc_debug_read(ncupc_ptr from, size_t bytes);
 
 /* Bit-fields: `mask` has the bits of the field set in an image of its struct, `bytes` long; only

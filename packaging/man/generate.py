@@ -84,7 +84,7 @@ def of_commands(writer):
             cli.main.commands[name].get_short_help_str(1000).rstrip(".") + ".",
         )
     page.heading("Environment")
-    page.item("NEARCACHE_HOME", "A build or an installation other than the command's own.")
+    page.item("NEARCACHE_HOME", "The build or installation to use instead of the command's own.")
     page.item("NEARCACHE_<OPTION>", "Each option of the library, as in nearcache-options(7).")
     add_epilog(page, cli.main)
     page.see_also(

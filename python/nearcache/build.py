@@ -81,7 +81,7 @@ def step(words: Sequence[object], log: Path) -> None:
     if process.wait():
         end = "".join(log.read_text(errors="replace").splitlines(keepends=True)[-SHOWN:])
         raise NearcacheError(
-            f"{' '.join(map(str, words[:2]))} failed; the end of what it said:\n{end.rstrip()}"
+            f"{' '.join(map(str, words[:2]))} failed; the end of its output:\n{end.rstrip()}"
         )
 
 
@@ -115,20 +115,20 @@ def make(mpicc: Sequence[str], oshcc: Sequence[str], prefix: Path, jobs: int) ->
     "--prefix",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Put it there; NEARCACHE_HOME must then name it  [default: a folder that is found without]",
+    help="Install there; NEARCACHE_HOME must then name it  [default: a folder that is found automatically]",
 )
 @click.option(
     "-j",
     "--jobs",
     type=click.IntRange(min=1),
     default=lambda: len(os.sched_getaffinity(0)),
-    help="Compilations at a time  [default: a core each]",
+    help="Parallel compilations  [default: one per core]",
 )
 def build(mpicc: tuple[str, ...], oshcc: tuple[str, ...], prefix: Path | None, jobs: int) -> None:
     """Build the objects for your MPIs and OpenSHMEMs, by default for all that are found.
 
-    Needs CMake and a C++20 compiler. The headers and the CMake package of the prefix are those of the last build; objects of
-    earlier ones stay.
+    Needs CMake and a C++20 compiler. The prefix has the headers and the CMake package of the last build, and keeps the objects
+    of earlier ones.
     """
     place = (prefix or home.built()).absolute()
     tags = make(mpicc, oshcc, place, jobs)

@@ -70,8 +70,8 @@ def _help_of(option: tables.Option) -> str:
 def run(words: tuple[str, ...], tag: str | None, dry_run: bool, **given: str) -> None:
     """Run COMMAND (mpiexec ... ./program ..., oshrun ... ./program ...) with its one-sided communication cached.
 
-    The program's MPI or OpenSHMEM is found out, and the preload object built for it is preloaded into its ranks, not into
-    the launcher. Options are those of the library; `--report -` prints a report at the end, `--report FILE` writes it as JSON.
+    Determines which MPI or OpenSHMEM the program uses and preloads the matching object into its ranks, not into the launcher.
+    Options are those of the library; `--report -` prints a report at the end, `--report FILE` writes it as JSON.
     """
     from . import run as runner
 
@@ -100,7 +100,7 @@ def run(words: tuple[str, ...], tag: str | None, dry_run: bool, **given: str) ->
     "--html",
     type=click.Path(dir_okay=False, allow_dash=True),
     metavar="OUT",
-    help="Write it as one page for a browser instead, with charts; it needs no network. - is standard output",
+    help="Write a self-contained page with charts for a browser instead; - is standard output",
 )
 def report(file: str, width: int | None, html: str | None) -> None:
     """Show the JSON report FILE (of NEARCACHE_REPORT or run --report) as text, or as a page; - reads standard input."""
@@ -167,7 +167,7 @@ def positive(_context: click.Context, _option: click.Parameter, value: float) ->
     help="Seconds that a self-test may take",
 )
 def doctor(no_run: bool, tags: tuple[str, ...], timeout: float) -> None:
-    """Look for MPIs, OpenSHMEMs and preload objects, run a 2-rank self-test of each, say what is wrong and how to cure it."""
+    """Look for MPIs, OpenSHMEMs and preload objects, run a self-test of each on 2 ranks, report what is wrong and how to fix it."""
     from . import doctor as check
 
     if not check.examine(run_tests=not no_run, tags=tags, timeout=timeout):

@@ -10,6 +10,7 @@ import re
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 LAUNCHERS = re.compile(
     r"(mpiexec|mpirun|oshrun|shmemrun|orterun|prterun|prun|srun|aprun|jsrun|ibrun|smpirun|hydra_mpiexec)([.\-_].*)?"
@@ -26,14 +27,16 @@ ONE_VALUE = set(
     ntasks-per-node cpus-per-task nodelist w p partition A account t time J job-name mpi cpu-bind mem mem-per-cpu
     gpus gres constraint C o e i error input jobid reservation export distribution m exclude D chdir qos
     hostlist nrs rs_per_host tasks_per_rs cpu_per_rs gpu_per_rs platform cfg localhost
+    prepend-pattern task-prolog task-epilog prolog epilog launch-agent
 """.split()
 )
 TWO_VALUES = {"mca", "gmca", "omca", "pmca", "prtemca", "genv", "env"}
+JOINED_VALUES = {"genv", "env"}  # may also be given as one word
 # Open MPI's -c and -N take a value, so do hydra's; hydra's -env takes a name and a value.
 NO_VALUE = set(
     """
     v verbose V version help h q-quiet quiet tag-output oversubscribe nooversubscribe nolocal display-map display-allocation
-    report-bindings allow-run-as-root l prepend-rank prepend-pattern genvall genvnone envall envnone exclusive u
+    report-bindings allow-run-as-root l prepend-rank genvall genvnone envall envnone exclusive u
     unbuffered label O overcommit K k no-kill bynode byslot bycore preload-binary stream-buffering
 """.split()
 )
@@ -51,9 +54,13 @@ WRAPPERS = {
     "setarch": (set(), 1),
     "time": ({"-f", "-o"}, 0),
     "nohup": (set(), 0),
+    "setsid": (set(), 0),
+    "chrt": ({"-T", "-P", "-D"}, 1),
     "exec": (set(), 0),
 }
-NUMACTL_VALUES = re.compile(r"-[iNmpC]|--(interleave|cpunodebind|membind|preferred|physcpubind)")
+NUMACTL_VALUES = re.compile(
+    r"-[iwNmpPC]|--(interleave|weighted-interleave|cpunodebind|membind|preferred|preferred-many|physcpubind)"
+)
 # These look at the program from outside: the preload goes before them.
 OBSERVERS = {"valgrind", "gdb", "perf", "strace", "ltrace", "xterm"}
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.S)
@@ -88,6 +95,12 @@ def _locate_in_launcher(word: str) -> str | None:
     return locate(word) or (locate("./" + word) if "/" not in word else None)
 
 
+def _is_program_of_setarch(word: str) -> bool:
+    """Not an architecture, which may be left out; some of these are commands, too, that are setarch itself."""
+    path = locate(word)
+    return path is not None and os.path.basename(os.path.realpath(path)) != "setarch"
+
+
 def _skip_wrapper(words: list[str], at: int, end: int) -> tuple[int, dict[str, str]]:
     """The index after a wrapper's own words at `at`, and the variables that it sets."""
     name = os.path.basename(words[at])
@@ -102,12 +115,12 @@ def _skip_wrapper(words: list[str], at: int, end: int) -> tuple[int, dict[str, s
         elif word == "--":
             at += 1
             break
-        elif word.startswith("-") and len(word) > 1:
+        elif word.startswith("-"):  # that of `env -`, too
             if word in valued or (name == "numactl" and NUMACTL_VALUES.fullmatch(word)):
                 at += 1
         elif name == "taskset" and leading and "-c" in words[:at] and leading == 1:
             leading = 0  # taskset -c LIST program: the list
-        elif leading:
+        elif leading and not (name == "setarch" and _is_program_of_setarch(word)):
             leading -= 1
         else:
             break
@@ -149,13 +162,29 @@ def _after_launcher_options(words: list[str], at: int, end: int) -> int:
         if "=" in name or name in NO_VALUE:
             continue
         if name in TWO_VALUES:
-            at += 2
+            joined = name in JOINED_VALUES and at < end and "=" in words[at]  # -genv NAME=VALUE
+            at += 1 if joined else 2
         elif name in ONE_VALUE:
             at += 1
         else:
             while at < end and not words[at].startswith("-") and not _locate_in_launcher(words[at]):
                 at += 1
     return at
+
+
+def _set_by_launcher(words: list[str]) -> dict[str, str]:
+    """The variables that a launcher's own options give its ranks: -x A=1, -env A 1, -genv A=1, --export=ALL,A=1."""
+    texts = []
+    for option, *values in zip_longest(words, words[1:], words[2:], fillvalue=""):
+        name, _, joined = option.lstrip("-").partition("=") if option.startswith("-") else ("",) * 3
+        if name in JOINED_VALUES:
+            texts.append(values[0] if "=" in values[0] else "=".join(values))
+        elif name == "x":
+            texts.append(values[0])
+        elif name == "export":
+            texts += (joined or values[0]).split(",")
+    found = (ASSIGNMENT.fullmatch(text) for text in texts)
+    return {each[1]: each[2] for each in found if each}
 
 
 def parse(words: Iterable[str]) -> Command:
@@ -180,10 +209,15 @@ def parse(words: Iterable[str]) -> Command:
         }
         if options & {"configfile", "app", "multi-prog"}:
             command.config_file = True
+        set_here = _set_by_launcher(words[at:start])
+        if "genv" in options:  # for all programs
+            assignments.update(set_here)
         program = _program(words, start, end) if start < end else None
         if program:
             command.programs.append(
-                Program(program.at, program.start, {**assignments, **program.assignments})
+                Program(
+                    program.at, program.start, {**assignments, **set_here, **program.assignments}
+                )
             )
         at = end + 1
     return command

@@ -103,12 +103,12 @@ def of_reports(first: Report, second: Report) -> Compared:
         lambda value: f"{100 * value:.1f}%",
     )
     row(
-        f"remote time, a {one}",
+        f"remote time per {one}",
         [seconds(each, "remote_ns") for each in both],
         lambda value: f"{value:.3f} s",
     )
     row(
-        f"saved time, a {one} (estimated)",
+        f"saved time per {one} (estimated)",
         [saved_ns(each["totals"]) / max(each["ranks"], 1) / 1e9 for each in both],
         lambda value: f"{value:.3f} s",
     )

@@ -243,7 +243,7 @@ def host_findings(item: PreloadObject, library: Path) -> list[Finding]:
     )
     name = " ".join(filter(None, (host_defects.NAMES.get(family), version)))
     return [
-        Finding("note", f"{name} is known to be wrong: {row.what} ({row.answer})")
+        Finding("note", f"{name} is known to have a defect: {row.what} ({row.answer})")
         for row in host_defects.of(family, version, rows)
     ]
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
@@ -66,6 +69,21 @@ class Command(click.Command):
 
 class Commands(Command, click.Group):
     """A command that has others. Their errors pass through it."""
+
+    def main(self, *args: Any, **more: Any) -> Any:
+        for name in ("stdout", "stderr"):  # closed by who starts this: Python has None there
+            if getattr(sys, name) is None:
+                setattr(sys, name, open(os.devnull, "w"))  # for the life of the process
+        return super().main(*args, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except OSError as error:  # a full disk, a folder that is gone
+            if error.errno == errno.EPIPE:
+                raise  # nobody reads: click ends quietly
+            where = f"{error.filename}: " if error.filename else ""
+            raise self.error_class(f"{where}{error.strerror or error}") from None
 
 
 class Refused(NearcacheError):

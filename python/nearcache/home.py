@@ -129,6 +129,6 @@ def find() -> Home:
         or "nowhere: this package is neither installed by CMake nor in a source tree"
     )
     raise NearcacheError(
-        f"Nearcache's libraries are not there (looked in {places}). "
+        f"Nearcache's libraries were not found (looked in {places}). "
         "Build them (cmake --build build) or name a build or installation with NEARCACHE_HOME."
     )

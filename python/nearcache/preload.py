@@ -112,6 +112,8 @@ def insert(
             command.words[last : program.at]
             + ["env"]
             + [f"{name}={value}" for name, value in given.items()]
+            # `env` would take a program whose name has a = for one more variable.
+            + (["sh", "-c", 'exec "$0" "$@"'] if "=" in command.words[program.at] else [])
         )
         last = program.at
     return words + command.words[last:]

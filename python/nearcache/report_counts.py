@@ -30,7 +30,7 @@ class Sum(NamedTuple):
 
 ACCESS_TYPES = [  # the order is that of the paper (CLaMPI, section III.B)
     AccessType("hits_full", "hit, full", "served from the cache"),
-    AccessType("hits_pending", "hit, pending", "joined a get that was still under way"),
+    AccessType("hits_pending", "hit, pending", "joined a get that was still in flight"),
     AccessType("hits_partial", "hit, partial", "head served, tail fetched"),
     AccessType("direct", "miss, direct", "cached, room was free"),
     AccessType("conflicting", "miss, conflicting", "cached after evicting from the index"),
@@ -42,16 +42,14 @@ ACCESS_TYPES = [  # the order is that of the paper (CLaMPI, section III.B)
 SHARED_TYPES = [
     AccessType("hits_own", "hit, full", "served from the cache, fetched by this rank"),
     AccessType(
-        "hits_shared", "hit, of another's", "served what another rank of the node had fetched"
+        "hits_shared", "hit, of another's", "served data that another rank of the node had fetched"
     ),
     *ACCESS_TYPES[1:],
 ]
 OPENSHMEM_TYPES = [  # of the page cache: gets, then puts
     AccessType("hits_full", "hit", "served from the cache"),
     AccessType("direct", "miss", "fetched, with what surrounds it"),
-    AccessType(
-        "bypassed", "past the cache", "large, uncached, or within reach of loads and stores"
-    ),
+    AccessType("bypassed", "bypassed", "large, uncached, or within reach of loads and stores"),
 ]
 HITS = ("hits_full", "hits_pending", "hits_partial")
 

@@ -102,8 +102,8 @@ def traffic(document: Report) -> Table:
     table = _grid((f"sums over {several}", "left"), ("", "right"))
     for label, text in traffic_rows(document):
         table.add_row(label, text)
-    table.add_row(f"remote time, a {one}", f"{totals.get('remote_ns', 0) / ranks / 1e9:.3f} s")
-    table.add_row(f"saved time, a {one}", f"{saved_ns(totals) / ranks / 1e9:.3f} s (estimated)")
+    table.add_row(f"remote time per {one}", f"{totals.get('remote_ns', 0) / ranks / 1e9:.3f} s")
+    table.add_row(f"saved time per {one}", f"{saved_ns(totals) / ranks / 1e9:.3f} s (estimated)")
     return table
 
 

@@ -139,7 +139,7 @@ def prepare(
     parsed = command.parse(words)
     if parsed.config_file:
         raise Refused(
-            "the programs stand in a file that the launcher reads; name them on the command line"
+            "the programs are listed in a file that the launcher reads; name them on the command line"
         )
     if not parsed.programs:
         raise Refused(f"there is no program in: {' '.join(words)}")

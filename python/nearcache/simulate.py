@@ -48,6 +48,12 @@ def _rank_of(path: str) -> int:
     return int(found[1]) if found else -1
 
 
+def traces_of_ranks(prefix: str) -> list[str]:
+    """Those that NEARCACHE_TRACE=prefix has written."""
+    found = glob.glob(glob.escape(prefix) + ".*" + SUFFIX)
+    return sorted((path for path in found if _rank_of(path) >= 0), key=_rank_of)
+
+
 def traces(names: Iterable[object]) -> list[str]:
     """Files as they are; a prefix (the value of NEARCACHE_TRACE) stands for the files of all its ranks."""
     files = []
@@ -55,15 +61,13 @@ def traces(names: Iterable[object]) -> list[str]:
         if os.path.isfile(name):
             files.append(name)
             continue
-        ranks = [
-            path for path in glob.glob(glob.escape(name) + ".*" + SUFFIX) if _rank_of(path) >= 0
-        ]
+        ranks = traces_of_ranks(name)
         if not ranks:
             raise NearcacheError(
                 f"{name}: there is no such trace, nor {name}.<rank>{SUFFIX} "
                 f"(a run with NEARCACHE_TRACE={name} writes them)"
             )
-        files += sorted(ranks, key=_rank_of)
+        files += ranks
     return list(dict.fromkeys(files))
 
 
@@ -128,22 +132,22 @@ def _flags(given: Mapping[str, Any]) -> list[str]:
     help="Only this window; may be repeated",
 )
 @click.option(
-    "--adaptive", is_flag=True, help="Let index and storage adapt, starting from what is given"
+    "--adaptive", is_flag=True, help="Let index and storage adapt, starting from the given sizes"
 )
 @click.option(
     "--ranks-per-node",
     type=click.IntRange(1, 1024),
-    help="So many ranks have one cache of a window together (option share)  [default: 1]",
+    help="This many ranks share one cache of a window (option share)  [default: 1]",
 )
 @click.option(
     "--by-host",
     is_flag=True,
-    help="The same, of ranks whose traces name the same host, however many these are",
+    help="The same for the ranks whose traces name the same host, however many there are",
 )
 @click.option(
     "--model",
     metavar="L,G",
-    help="A get of n bytes costs L + G*n ns, instead of what the trace has measured",
+    help="A get of n bytes costs L + G*n ns, instead of what the trace measured",
 )
 @click.option(
     "--set",
@@ -159,11 +163,11 @@ def _flags(given: Mapping[str, Any]) -> list[str]:
 )
 @click.option("--csv", metavar="FILE", help="Write the table as CSV")
 @click.option("--json", metavar="FILE", help="Write the result as JSON; - is standard output")
-@click.option("--curve", is_flag=True, help="Print what is saved by storage, as JSON")
+@click.option("--curve", is_flag=True, help="Print the savings by storage size, as JSON")
 @click.option(
     "--points", type=click.IntRange(2, 1000), help="With --curve: number of storages  [default: 22]"
 )
-@click.option("--summary", is_flag=True, help="Print what the traces hold, as JSON")
+@click.option("--summary", is_flag=True, help="Print a summary of the traces, as JSON")
 @click.option(
     "--safety",
     is_flag=True,

@@ -1,5 +1,5 @@
-// Time that may be spent on what may not pay: a share of the time that passes, and a little at
-// once.
+// A time allowance for work that may not pay off: a fixed share of the time that passes, plus a
+// small burst.
 #pragma once
 
 #include <algorithm>

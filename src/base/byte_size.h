@@ -1,5 +1,5 @@
-// Numbers of bytes as users write them: 4096, 64k, 1.5M, 512MiB. Of the C library alone, as the UPC
-// runtime is linked without the C++ one; text.h has the rest.
+// Byte sizes as users write them: 4096, 64k, 1.5M, 512MiB. Uses the C library alone, because the
+// UPC runtime is linked without the C++ one; text.h has the rest.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What surrounds the process: its host, and the variables that it may believe, none in one that has
-// more rights than who started it (set-user-id).
+// The process's surroundings: its host, and the environment variables that it may trust (none if it
+// has more privileges than its user: set-user-id).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The arithmetic of a modelled network: when would a transfer be complete. Front ends delay
+// The arithmetic of a modelled network: when a transfer would be complete. Front ends delay
 // completion accordingly and label every output.
 //
 // Transfers of one process share its link: G is paid one after the other, L overlaps (LogGP; foMPI,

@@ -1,6 +1,6 @@
-// Names of files that several processes or jobs write, each its own: %p is the process' number, %h
-// the host, %r the rank, %j the job,
-// %% a percent sign.
+// File names that several processes or jobs write, distinct for each: %p stands for the
+// process's pid, %h for the host, %r for the rank, %j for the job, %% for a percent
+// sign.
 #pragma once
 
 #include <string>

@@ -1,10 +1,10 @@
-// A heap of Nearcache's own, apart from the program's: what a preloaded object allocates by malloc
-// moves the program's blocks to other addresses, and with them what depends on these (Open MPI's
-// osc_rdma_max_attach counts pages; bugs show or hide).
+// Nearcache's own heap, separate from the program's: allocations by a preloaded object would move
+// the program's blocks to other addresses, and change whatever depends on these (Open MPI's
+// osc_rdma_max_attach counts pages; bugs appear or disappear).
 //
-// Blocks are of fixed sizes, four to each power of two, and are used again by blocks of the same
-// size; nothing is ever merged. Its address space is reserved once; what does not fit, or where
-// nothing can be reserved, is the program's heap's (wrap_malloc.cpp).
+// Blocks have fixed sizes, four to each power of two, and are reused for blocks of the same size;
+// they are never merged. The address space is reserved once; what does not fit, or everything if
+// nothing can be reserved, comes from the program's heap (wrap_malloc.cpp).
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // Which process a part of Nearcache was started in.
 //
-// A program may fork. The child has a copy of all memory, but none of the threads, and the
-// connections to other ranks are its parent's: what runs at its exit must join no thread, write no
-// file of the parent's and talk to nobody. Whoever keeps something of the kind remembers its
-// process and asks `here()`.
+// A program may fork. The child has a copy of all memory but none of the threads, and the
+// connections to other ranks are its parent's. So code that runs at the child's exit must join no
+// thread, write none of the parent's files and talk to nobody. Whoever keeps such things remembers
+// its process and asks `here()`.
 #pragma once
 
 #include <unistd.h>

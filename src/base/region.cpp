@@ -1,7 +1,15 @@
 #include "base/region.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <string_view>
+
+// of Linux 6.1, where the C library does not know it yet
+#if defined(__linux__) && !defined(MADV_COLLAPSE)
+#define MADV_COLLAPSE 25
+#endif
 
 namespace nearcache {
 
@@ -31,6 +39,25 @@ static bool advise(void* from, size_t bytes, size_t page, int advice) {
 void Region::prefer_large_pages(void* from, size_t bytes) {
 #ifdef MADV_HUGEPAGE
   advise(from, bytes, large_page, MADV_HUGEPAGE);
+#endif
+}
+
+// The administrator wants none at all.
+[[maybe_unused]] static bool large_pages_are_refused() {
+  char text[64] = {};
+  const int file = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return true;
+  const ssize_t bytes = read(file, text, sizeof text - 1);
+  close(file);
+  return bytes <= 0 || std::string_view(text).find("[never]") != std::string_view::npos;
+}
+
+bool Region::make_large_pages(void* from, size_t bytes) {
+#ifdef MADV_COLLAPSE
+  static const bool refused = large_pages_are_refused();
+  return !refused && advise(from, bytes, large_page, MADV_COLLAPSE);
+#else
+  return false;
 #endif
 }
 

@@ -29,6 +29,10 @@ class Region {
   // system has none to give.
   static void prefer_large_pages(void* from, size_t bytes);
   static constexpr size_t large_page = 2 << 20;
+  // Backs [from, from + bytes) with large pages now, where whole ones lie in it, and keeps what
+  // is there; for memory that processes share, of which most systems give small pages only until
+  // they are told (shmem_enabled is `never`). False where that cannot be had.
+  static bool make_large_pages(void* from, size_t bytes);
 
   // Addresses for so many bytes, from a large page's boundary on, with nothing behind them yet: to
   // be mapped over. Null when the system refuses.

@@ -1,4 +1,4 @@
-// Whether the program reads a few words over and over, as one does that waits for another PE to
+// Whether the program reads a few words over and over, as it does when it waits for another PE to
 // change them.
 #pragma once
 

@@ -1,5 +1,5 @@
-// When what is under way over a modelled network will be complete, by what completes it. Any
-// thread.
+// When operations in flight over a modelled network will be complete, by the call that completes
+// them. Usable from any thread.
 #pragma once
 
 #include <algorithm>

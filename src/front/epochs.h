@@ -1,14 +1,14 @@
-// The epochs of a window as this rank's calls opened and closed them, and what the library below
-// has to complete at which target.
+// A window's epochs, as this rank's calls opened and closed them, and which operations are
+// outstanding at which target.
 //
-// Every operation takes a number. A synchronisation completes what has one when it begins, and
-// takes it off the books when it has ended, and has succeeded: while it is under way, and after it
-// failed, everything is outstanding still. So another thread that looks meanwhile finds what is
-// true, and a flush that is tried again goes down again.
+// Every operation gets a number. A synchronisation completes the operations that have one when it
+// begins, and they count as completed once it has returned successfully: while it is in progress,
+// and after it has failed, they are still outstanding. So a concurrent thread never sees them as
+// completed too early, and a flush that is retried is passed down again.
 //
-// A write is noted before it is issued, since from then on the data may change, and again once it
-// has been: a synchronisation that began in between may or may not have completed it. No locks: the
-// caller has one for a window.
+// A write is noted before it is issued, because the data may change from then on, and again
+// afterwards: a synchronisation that began in between may or may not have completed it. No locks:
+// the caller has one per window.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// The library below a preloaded object: where its functions are found, and whether it is there yet.
-// A program may open it late (Python), and privately, so that it is not in the global order that
-// RTLD_NEXT follows.
+// The library below a preloaded object: where its functions are found, and whether it is loaded
+// yet. A program may open it late (Python) and privately, so that it is not in the global order
+// that RTLD_NEXT follows.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// A lock that is taken only where other threads may come.
+// A lock that is taken only if there may be other threads.
 #pragma once
 
 #include <mutex>

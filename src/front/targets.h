@@ -1,5 +1,5 @@
-// Which targets of a window a call is about. "All" and "none" are kinds of their own, not numbers:
-// a rank may be MPI_PROC_NULL, which is -1 in some MPIs, or simply wrong.
+// Which targets of a window a call concerns. "All" and "none" are separate kinds rather than
+// numbers: a rank may be MPI_PROC_NULL, which is -1 in some MPIs, or simply invalid.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// In a preloaded object, malloc and its kin are those of private_heap.h (ld --wrap). Blocks that
-// libc or the program allocated are freed where they came from.
+// In a preloaded object, malloc and its relatives are those of private_heap.h (ld --wrap). Blocks
+// that libc or the program allocated are freed where they came from.
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>

@@ -1,13 +1,13 @@
-// Memory that the ranks of one node share: a file without a name (memfd), which all of them map.
+// Memory that the ranks of one node share: an anonymous file (memfd) that all of them map.
 //
-// One rank makes it; the others open it by /proc/<process>/fd, where the kernel asks whether they
-// may look into that process' memory anyway. A number that its maker has drawn, and that comes by a
-// way that is trusted, tells that it is the right file. Processes that know each other by other
-// numbers (containers) share none, as these are written into it. Its size is sealed, so that nobody
-// can take away memory under another. What is in it refers to places by their offset: each rank
-// maps it where it has room, and no address need be agreed on.
+// One rank creates it; the others open it through /proc/<process>/fd, where the kernel checks
+// whether they may inspect that process anyway. A random number, drawn by its creator and sent over
+// a trusted channel, proves that it is the right file. Processes that see different pids for each
+// other (containers) share none, because pids are stored in it. Its size is sealed, so that nobody
+// can take memory away from another. Places in it are offsets: each rank maps it where it has room,
+// and no address need be agreed on.
 //
-// Memory is there when it is touched first: a large arena costs address space.
+// Memory is committed when it is first touched: a large arena costs address space.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Who may speak to us: proofs that the other end of a connection knows the secret of the job,
-// without showing it.
+// Who may talk to us: proofs that the other end of a connection knows the secret of the job,
+// without revealing it.
 #pragma once
 
 #include <array>

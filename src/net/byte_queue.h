@@ -1,4 +1,4 @@
-// Bytes that come in at one end and go out at the other, in one piece of memory.
+// A queue of bytes in one piece of memory: written at one end, read at the other.
 #pragma once
 
 #include <cstddef>

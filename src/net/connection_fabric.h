@@ -1,10 +1,10 @@
-// What fabrics of connections have in common: who is connected with whom and who is lost, the
-// handshake, and batches as frames in a stream of bytes. A connection is made when the first batch
-// goes between two ranks, and serves both directions.
+// What connection-based fabrics have in common: which ranks are connected and which are lost, the
+// handshake, and batches as frames in a byte stream. A connection is made when the first batch is
+// sent between two ranks, and serves both directions.
 //
-// What comes in is not trusted: no connection without a proof of the job's secret (handshake.h), no
-// frame longer than largest_batch, no rank that is none. A peer that breaks these rules is lost;
-// the process goes on.
+// Input is not trusted: no connection without a proof of the job's secret (handshake.h), no frame
+// longer than largest_batch, no invalid rank. A peer that breaks these rules is lost; the process
+// goes on.
 #pragma once
 
 #include <array>

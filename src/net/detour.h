@@ -1,11 +1,11 @@
-// Memory of this process that may not be there any more, copied by the kernel: what is missing is a
-// count that falls short, and no signal.
+// Copies memory of this process that may have been unmapped, by the kernel: missing memory shows as
+// a short count, and raises no signal.
 //
-// The copy goes through a file in memory without a name (memfd), of which this process has a
-// mapping: pread and pwrite between the file and memory of the program stop where that is missing.
-// On 8 bytes that takes 0.23 to 0.3 us, and process_vm_readv on the own process 0.45, as it looks
-// for the process and pins each page; on 64 runs of 8 bytes it is 1.5 against 9.7. Where there is
-// no such file (old kernels, ulimit -f), memory is believed to be there.
+// The copy goes through an anonymous in-memory file (memfd), of which this process has a mapping:
+// pread and pwrite between the file and the program's memory stop where that is missing. For 8
+// bytes that takes 0.23 to 0.3 us, and process_vm_readv on the own process 0.45, because it looks
+// up the process and pins each page; for 64 runs of 8 bytes it is 1.5 against 9.7. Where there is
+// no such file (old kernels, ulimit -f), memory is assumed to be there.
 #pragma once
 
 #include <sys/uio.h>

@@ -1,7 +1,7 @@
-// Memory of other ranks that a network reads and writes without them (RDMA): of fabrics that can.
+// Memory of other ranks that a network reads and writes without them (RDMA), for fabrics that can.
 //
-// It is no part of the stream of batches: what is read or written is in no order with them, nor
-// with what else is. Who wants an order waits for the end of what comes first.
+// Not part of the stream of batches: reads and writes are unordered, among themselves and with
+// batches. Whoever wants an order waits for the end of what comes first.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // The functions of libfabric that are symbols; all others are in the tables of its objects.
 //
-// The library is looked for at run time. A second copy in a process would initialise every network
-// once more, so the one that the host MPI has loaded comes first.
+// The library is looked up at run time. A second copy in a process would initialise every network
+// again, so the one that the host MPI has loaded is preferred.
 #pragma once
 
 #include <string>

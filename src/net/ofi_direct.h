@@ -1,15 +1,15 @@
 // Memory of other ranks by libfabric's FI_RMA, on the endpoints of connections.
 //
-// All data goes by way of registered buffers of 64 KiB, 32 for all peers and 8 for one: providers
-// that want local memory registered (FI_MR_LOCAL) have it so without a cache of registrations, and
-// what comes late, of a peer that was given up, lands in no memory of the program.
+// All data passes through registered buffers of 64 KiB, 32 in all and 8 for each peer: providers
+// that want local memory registered (FI_MR_LOCAL) get it without a registration cache, and data
+// that arrives late from a peer that was given up never lands in the program's memory.
 //
-// A write is done when it is in the target's memory: where the provider promises that of a
-// completion (FI_DELIVERY_COMPLETE), by that; else a read of its last byte follows it, which
-// providers like verbs execute behind it (FI_ORDER_RAW). Nothing is injected.
+// A write is done when it is in the target's memory. If the provider's completion guarantees that
+// (FI_DELIVERY_COMPLETE), nothing more is needed; else a read of its last byte follows it, which
+// providers like verbs execute after it (FI_ORDER_RAW). Nothing is injected.
 //
-// Where the provider lets us choose keys they are drawn at random, as an endpoint exists before the
-// other end has proven that it knows the job's secret.
+// If the provider lets us choose keys they are drawn at random, because an endpoint exists before
+// the other end has proven that it knows the job's secret.
 #pragma once
 
 #include <rdma/fabric.h>

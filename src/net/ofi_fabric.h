@@ -1,18 +1,18 @@
 // The fabric over libfabric (OpenFabrics Interfaces): connected endpoints for messages, FI_EP_MSG,
 // and for what the provider can read and write without the target (ofi_direct.h).
 //
-// The bytes of a connection go in messages of at most 16 KiB, whose receive buffers are posted
-// before they may be sent: each message says how many buffers have been posted again, and no more
-// are under way than that. Who has nothing to send says so by an empty message; for these there are
-// two further buffers:
+// The bytes of a connection are sent in messages of at most 16 KiB, whose receive buffers are
+// posted before they may be sent: each message says how many buffers have been posted again, and no
+// more messages than that are in flight. A rank that has nothing to send reports this by an empty
+// message; for these there are two further buffers:
 //
-//   A connection has 8 buffers each way. At most 6 messages with data are under way that the other
-//   end has not given back. An empty message is sent when 3 are owed, so at most 2 of them are
-//   under way: together no more than there are buffers.
+// A connection has 8 buffers each way. At most 6 messages with data are in flight that the other
+// end has not given back. An empty message is sent when 3 are owed, so at most 2 of them are in
+// flight: together no more than there are buffers.
 //
-// Libfabric moves only when called, and may take messages from the system in any call: its
-// descriptors say whether there is something only after fi_trywait (`arm`), which is asked again
-// after whatever is sent.
+// Libfabric makes progress only when called, and may take messages from the system in any call: its
+// descriptors are meaningful only after fi_trywait (`arm`), which is called again after anything is
+// sent.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Memory of other processes of this machine, which the kernel copies to and from this one
-// (process_vm_readv, process_vm_writev) if this process might trace them: who they run as, what
-// security modules say, and in which container they are, decide that. So it is tried before it is
-// relied on, and may be refused later all the same.
+// (process_vm_readv, process_vm_writev) if this process may trace them. That depends on their user,
+// on security modules and on containers. So it is tried before it is relied on, and may still be
+// refused later.
 #pragma once
 
 #include <sys/types.h>

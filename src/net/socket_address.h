@@ -1,4 +1,4 @@
-// Where a rank listens, as it is told to all others.
+// Where a rank listens, in the form in which it is sent to all others.
 #pragma once
 
 #include <cstdint>

@@ -21,9 +21,16 @@
 // see that. Where nobody asks for anything, `help` looks at one word. Where something was asked for
 // in the last 50 us, it looks for 3 us before the host has its next turn.
 //
+// Between calls that follow each other at once the agent is disarmed as well: that spares two calls
+// of the system, and the agent, which has to come to a core, is not woken by what the next call
+// takes. Whether one is likely to follow, habit says, by what kind of call this was (habit.h). If
+// it does not, the same timer arms the agent, after 2 ms at worst; and so does who
+// helps, and a call of a host that lets nobody help.
+//
 // Fabrics that need no call of the system to be polled (`rests_unless_armed`) make none either to
-// be disarmed: nobody rings where somebody looks. The agent goes on to watch the descriptor, until
-// a thread of the program is about to sleep on it.
+// be disarmed: nobody rings where somebody looks. So of those the agent is armed whenever a thread
+// leaves, or has helped, without a timer; it goes on to watch the descriptor until a thread of the
+// program is about to sleep on it.
 //
 // Why no wake-up is lost:
 //   - The fabric's descriptor is level-triggered: what came, and nobody took, keeps it readable,
@@ -34,9 +41,9 @@
 //     poll while somebody may be asleep is followed by another (`rearm`, which rings if the fabric
 //     wants to be polled first).
 //   - `polling_` changes under the mutex, together with arming. Whenever it is false the agent is
-//     armed; whenever it is true a thread polls, or sleeps on the same descriptor, and hands over
-//     before it leaves. An agent that woke up before it was disarmed finds `polling_` set, and
-//     sleeps again.
+//     armed, or disarmed for a lease while the timer runs; whenever it is true a thread polls, or
+//     sleeps on the same descriptor, and hands over before it leaves. An agent that woke up before
+//     it was disarmed finds `polling_` set, and sleeps again.
 //   - What a thread waits for changes under the mutex only. Of those that follow, the one that
 //     polls wakes all whenever it received something, and when it leaves. The one that polls, if it
 //     is asleep (`asleep_`, set under the mutex), is rung by whoever changed something in its
@@ -44,6 +51,7 @@
 //     about to sleep.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -53,11 +61,16 @@
 
 #include "base/spin.h"
 #include "rma/engine.h"
+#include "rma/habit.h"
 
 namespace nearcache::rma {
 
 class Agent {
  public:
+  // Calls, by what is likely to come after them.
+  enum class Step : uint8_t { other, flush, unlock, fence, post, start, complete, wait };
+  static constexpr size_t steps = 8;
+
   // `idle` is called now and then by a thread that waits, without the lock: so that a host library
   // moves on which needs to be called for that.
   explicit Agent(Engine* engine, void (*idle)() = nullptr) : engine_(engine), idle_(idle) {}
@@ -68,6 +81,8 @@ class Agent {
   void watch(int peer, pid_t process);
   // Returns what is wrong, or "". The fabric must have a wait descriptor.
   std::string start();
+  // The host calls `help` while a thread waits in it. Before others know of the agent.
+  void expect_help() { host_lets_help_ = true; }
   // From then on the engine moves only while somebody waits. Not under the lock.
   void stop();
 
@@ -87,9 +102,9 @@ class Agent {
   // it has said yes. Under the lock, which is given up on the way. `together`: others are likely to
   // do the same at the same time.
   template <class Done>
-  void wait(const Lock&, Done done, bool together = false) {
-    if (done()) return send();
-    wait_for({&done, [](void* object) { return (*static_cast<Done*>(object))(); }}, together);
+  void wait(const Lock&, Done done, Step step = Step::other, bool together = false) {
+    if (done()) return send(step);
+    wait_for({&done, [](void* object) { return (*static_cast<Done*>(object))(); }}, step, together);
   }
   // Waits until words say so that others of the node change, who then ring this bell. Not under the
   // lock: the agent goes on.
@@ -102,12 +117,13 @@ class Agent {
     wait_long(bell, {&done, [](void* object) { return (*static_cast<Done*>(object))(); }});
   }
   // Sends what is held, and takes what came meanwhile. Under the lock.
-  void send(const Lock&) { send(); }
+  void send(const Lock&, Step step = Step::other) { send(step); }
   // The same of who is about to wait, or to look, for something else. Not under the lock.
   void let_go() {
+    if (is_lent() && !host_lets_help_) end_lease();
     if (!engine_->holds()) return;
     const Lock lock(this);
-    send();
+    send(Step::other);
   }
   // Moves what can be moved now. Under the lock.
   void poll(const Lock&);
@@ -115,14 +131,16 @@ class Agent {
   void visit(const Lock&);
   // Of whoever waits for something else, again and again. Not under the lock. True if something
   // came.
-  bool help() { return busy_.load(std::memory_order_relaxed) && help_while_busy(); }
+  bool help() { return (busy_.load(std::memory_order_relaxed) || is_lent()) && help_while_busy(); }
   // Somebody who does so is in the agent's place.
   bool is_helped() const { return leased_.load(std::memory_order_relaxed); }
+  // Of who has just waited: the agent is disarmed until the next call, or until it is late.
+  bool is_lent() const { return lent_.load(std::memory_order_relaxed); }
   // Who did so is back.
   void helped() {
     if (helped_since_.load(std::memory_order_relaxed) == 0) return;
     helped_since_.store(0, std::memory_order_relaxed);
-    if (is_helped()) end_help();
+    if (is_helped() && !is_lent()) end_lease();
   }
 
  private:
@@ -141,14 +159,16 @@ class Agent {
 
   void wait_long(Doorbell* bell, Condition done);
   void enter();
-  void send() {
-    if (engine_->holds()) send_held();
+  void send(Step step) {
+    if (engine_->holds()) send_held(step);
   }
-  void send_held();
+  void send_held(Step step);
   void disarm();
-  void wait_for(Condition done, bool together);
+  void leave(Step step);
+  bool lends(Step step);
+  void wait_for(Condition done, Step step, bool together);
   void tell_others();
-  void lead(Condition done, bool together);
+  void lead(Condition done, Step step, bool together);
   void begin_to_poll(bool together);
   void poll_until(Condition done);
   void sleep(int milliseconds);
@@ -162,10 +182,12 @@ class Agent {
   bool rests() const { return engine_->fabric().rests_unless_armed(); }
   bool help_while_busy();
   bool look(uint64_t now);
-  void lease(uint64_t now);
+  void take_its_place(uint64_t now);
+  bool lease(uint64_t now, uint64_t span);
   uint64_t busy_span() const;
   bool set_timer();
-  void end_help();
+  bool timer_goes_on();
+  void end_lease();
   bool told_of_end(int descriptor);
   void run();
 
@@ -179,8 +201,12 @@ class Agent {
   int followers_ = 0;
   bool running_ = false, ending_ = false;
   bool fabric_watched_ = true;  // the fabric's descriptor, by the agent
-  // The agent is disarmed for who helps. Changes under the mutex.
-  std::atomic<bool> leased_{false};
+  bool host_lets_help_ = false;
+  // The agent is disarmed for who helps, or for the next call (`lent_`). Changes under the mutex.
+  std::atomic<bool> leased_{false}, lent_{false};
+  std::array<Habit, steps> habits_;
+  Step left_ = Step::other;  // the last call, and when it was over
+  uint64_t left_at_ = 0;     // ns
   // ns. 0: nobody waits in the host while there is much to do
   std::atomic<uint64_t> helped_since_{0};
   bool timed_ = false;             // the timer runs, for

@@ -1,9 +1,9 @@
-// Puts or gets of one origin that follow each other, on memory of the program that may not be there
-// any more (Memory::is_certain): the kernel copies (net/detour.h), so that this is an error of the
-// operation, and no end of the process. Handlers of signals are the program's.
+// Consecutive puts or gets of one origin on the program's memory that may have been unmapped
+// (Memory::is_certain): the kernel copies (net/detour.h), so that this is an error of the operation
+// and does not end the process. Signal handlers are left to the program.
 //
-// A call of the kernel takes 0.25 us and each run 0.02 (memory that follows on is one run): so as
-// many as come together go together.
+// A system call takes 0.25 us and each run 0.02 (contiguous memory is one run), so as many
+// operations as come together are copied together.
 #pragma once
 
 #include <sys/uio.h>

@@ -1,12 +1,12 @@
-// What the ranks of one node share of a window at one of them: its lock, and words by which they
-// synchronise. Of a window whose memory others cannot address, the owner has it alone.
+// What the ranks of one node share of a window at one of them: its lock, and the words by which
+// they synchronise. If others cannot address the window's memory, the owner has it alone.
 //
-// Accumulates on the memory are executed by whoever asks for them, if it can address it, and else
-// by the owner's agent: each under `elements`, so there is one atomic domain for all. A lock rather
-// than atomic instructions, since it serves every type and operation in the same way, takes two
-// atomic instructions for any number of elements where they would take one for each (128 doubles:
-// 665 ns by compare-and-swap, 34 ns under a lock), and nobody need know which of the two another
-// uses.
+// Accumulates on the memory are executed by the rank that requests them if it can address the
+// memory, and otherwise by the owner's agent, always under `elements`: so there is one atomic
+// domain. A lock rather than atomic instructions, because it serves every type and operation in the
+// same way, takes two atomic instructions for any number of elements where they would take one each
+// (128 doubles: 665 ns by compare-and-swap, 34 ns under a lock), and no rank need know which of the
+// two another uses.
 #pragma once
 
 #include <atomic>

@@ -2,6 +2,7 @@
 
 #include <complex>
 #include <concepts>
+#include <cstddef>
 #include <cstring>
 #include <type_traits>
 
@@ -156,6 +157,19 @@ void each(std::byte* memory, const std::byte* data, size_t count, Function funct
   each_alone<T>(memory, data, count, function);
 }
 
+// Takes over those that win. What lies between value and index, and behind them, is not the pair's.
+template <class T, class Wins>
+void each_pair(std::byte* memory, const std::byte* data, size_t count, Wins wins) {
+  for (size_t i = 0; i < count; ++i, memory += sizeof(T), data += sizeof(T)) {
+    T old, with;
+    std::memcpy(&old, memory, sizeof(T));
+    std::memcpy(&with, data, sizeof(T));
+    if (!wins(old, with)) continue;
+    std::memcpy(memory + offsetof(T, value), &with.value, sizeof with.value);
+    std::memcpy(memory + offsetof(T, index), &with.index, sizeof with.index);
+  }
+}
+
 template <class T>
 T plus(T a, T b) {
   if constexpr (std::is_same_v<T, Int128>) {
@@ -221,13 +235,13 @@ void apply_to(Operation operation, std::byte* memory, const std::byte* data, siz
   }
   if constexpr (PairType<T>) {  // of equals, the smaller index
     if (operation == Operation::minloc) {
-      return with([](T& a, const T& b) {
-        if (b.value < a.value || (b.value == a.value && b.index < a.index)) a = b;
+      return each_pair<T>(memory, data, count, [](const T& a, const T& b) {
+        return b.value < a.value || (b.value == a.value && b.index < a.index);
       });
     }
     if (operation == Operation::maxloc) {
-      return with([](T& a, const T& b) {
-        if (a.value < b.value || (b.value == a.value && b.index < a.index)) a = b;
+      return each_pair<T>(memory, data, count, [](const T& a, const T& b) {
+        return a.value < b.value || (b.value == a.value && b.index < a.index);
       });
     }
   }

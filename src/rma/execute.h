@@ -1,5 +1,5 @@
 // What an operation does to the memory of a window, whoever executes it: the owner for others, or
-// an origin that can address it.
+// an origin that can address the memory.
 #pragma once
 
 #include <algorithm>

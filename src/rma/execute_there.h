@@ -1,7 +1,7 @@
-// What execute.h does, on memory that only the kernel may touch: another process'
-// (net/process_memory.h), or the program's that may not be there any more (net/detour.h).
-// Accumulates read, compute here and write back under the window's lock for elements, as all do who
-// execute some on that memory.
+// What execute.h does, on memory that only the kernel may touch: another process's
+// (net/process_memory.h), or the program's that may have been unmapped (net/detour.h). Accumulates
+// read, compute here and write back under the window's lock for elements, like all accumulates on
+// that memory.
 #pragma once
 
 #include <array>

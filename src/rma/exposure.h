@@ -1,9 +1,9 @@
-// A window at the rank whose memory it is: executes what others ask for, keeps its lock, and
+// A window at the rank that owns the memory: executes the requests of others, keeps its lock, and
 // counts.
 //
-// Requests of one origin are executed in the order in which they were sent, those that wait for a
-// lock included, so that a reply tells of all before it. Ranks that can address the memory execute
-// what they want themselves (commons.h).
+// Requests of one origin are executed in the order in which they were sent, including those that
+// wait for a lock, so that a reply covers everything before it. Ranks that can address the memory
+// execute their operations themselves (commons.h).
 #pragma once
 
 #include <functional>

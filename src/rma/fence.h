@@ -1,4 +1,4 @@
-// The fence of a window: a barrier by dissemination, in whose tokens every rank learns how many
+// The fence of a window: a dissemination barrier, in whose tokens every rank learns how many
 // operations were sent to it.
 //
 // In round k of ceil(log2 p) a rank sends one token to the rank 2^k further on, and waits for that

@@ -1,10 +1,10 @@
-// Datatypes of more runs than are worth sending with every operation: a target is told the blocks
-// of one element once, and then their number.
+// Datatypes with more runs than are worth sending with every operation: a target is told the blocks
+// of one element once, and from then on only their number.
 //
-// What a target keeps is bounded: each origin has its share, and takes back what it has not used
-// for longest. What does not fit goes as runs of memory, in as many messages as that takes. Telling
-// and taking back are requests like others, in their order, so that an operation that waits for a
-// lock still means what it meant.
+// What a target keeps is bounded: each origin has its share, and withdraws the least recently used
+// layouts. What does not fit is sent as runs of memory, in as many messages as that takes. Telling
+// and withdrawing are requests like others, in order, so that an operation that waits for a lock
+// still means what it meant.
 #pragma once
 
 #include <algorithm>

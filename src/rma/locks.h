@@ -1,7 +1,7 @@
-// The lock of a window at its owner: shared and exclusive, for those who ask it by messages,
-// granted in the order in which they did. Ranks that can address the lock's word take it there as
-// long as nobody waits, and wait in its queue (lock_queue.h); so does the owner, for the first of
-// those that have asked it.
+// The lock of a window at its owner: shared and exclusive, for ranks that request it by messages,
+// granted in order of request. Ranks that can address the lock's word take it there while nobody
+// waits, and wait in its queue (lock_queue.h); so does the owner, for the first of those that have
+// asked it.
 #pragma once
 
 #include <cstdint>

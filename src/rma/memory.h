@@ -1,5 +1,5 @@
-// The memory of a window at its owner, and what of it a request means. Only the owner knows base,
-// size and unit, so that no rank keeps those of others.
+// The memory of a window at its owner, and which part of it a request refers to. Only the owner
+// knows base, size and unit, so no rank stores those of others.
 #pragma once
 
 #include <cstddef>

@@ -37,7 +37,8 @@ struct Near {
   uint64_t word_places = 0;  // where 8 bytes may begin
   int64_t unit = 1;
   pid_t process = 0;
-  Commons* commons = nullptr;          // null until it has been found
+  // null until it has been found, and for good where a member was lost before
+  Commons* commons = nullptr;
   std::atomic<Held>* holds = nullptr;  // in it, what others must know of `locked`
 
   // So many bytes, not 0, of the memory there; null if they are not all in the window.

@@ -13,9 +13,10 @@ void NearFence::enter(Window* window) {
 void NearFence::send_round(Window* window) const {
   const int64_t ranks = window->members().size(), distance = int64_t{1} << round_;
   if (distance >= ranks) return;
-  Commons& to = *window->near(static_cast<int>((window->rank() + distance) % ranks))->commons;
-  to.tokens[round_].store(fence_, std::memory_order_release);
-  to.bell.ring();
+  Commons* const to = window->near(static_cast<int>((window->rank() + distance) % ranks))->commons;
+  if (to == nullptr) return;  // not found before a member was lost: the fence is never met
+  to->tokens[round_].store(fence_, std::memory_order_release);
+  to->bell.ring();
 }
 
 // Nobody is more than one fence ahead.

@@ -1,5 +1,5 @@
 // The fence of a window whose members all share memory: the barrier of Fence, by words instead of
-// tokens. What was written before it needs no counts, as it was executed by who wrote it.
+// tokens. Writes made before it need no counts, because the writer has executed them itself.
 #pragma once
 
 #include <cstdint>

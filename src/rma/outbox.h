@@ -1,5 +1,5 @@
-// What is on its way to other ranks: messages are gathered into a batch for each, until somebody
-// waits for them or there are enough.
+// Operations on their way to other ranks: collected in one batch for each, until somebody waits for
+// them or there are enough.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Operations whose replies are awaited, by the token that the reply brings back. A token is good
+// Operations whose replies are awaited, by the token that the reply brings back. A token is valid
 // once: one that is made up, or comes again, names nothing.
 #pragma once
 

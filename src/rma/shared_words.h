@@ -1,5 +1,5 @@
-// Words through which ranks of one node synchronise without messages, in memory that they share. In
-// memory of zeros each is as at its beginning.
+// Words through which ranks of one node synchronise without messages, in memory that they share.
+// Zeroed memory is their initial state.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// What may be wrong with an operation.
+// What can be wrong with an operation.
 #pragma once
 
 #include <cstdint>

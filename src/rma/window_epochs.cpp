@@ -1,5 +1,5 @@
-// Epochs of active targets: fence, post, start, complete and wait; and requests of others, which
-// wait for the end of a fence here if they come after it.
+// Active-target epochs: fence, post, start, complete and wait; and requests of others that arrive
+// after a fence, which wait here for its end.
 #include <algorithm>
 #include <utility>
 
@@ -37,9 +37,10 @@ bool Window::messages_met() const {
 void Window::post(std::span<const int> origins) {
   if (all_near_) {
     for (const int rank : origins) {
-      Commons& to = *near(rank)->commons;
-      to.of_ranks()[own().place].posts.fetch_add(1, std::memory_order_release);
-      to.bell.ring();
+      Commons* const to = near(rank)->commons;
+      if (to == nullptr) continue;
+      to->of_ranks()[own().place].posts.fetch_add(1, std::memory_order_release);
+      to->bell.ring();
     }
     return;
   }
@@ -68,9 +69,10 @@ bool Window::started(std::span<const int> targets) {
 void Window::complete(std::span<const int> targets) {
   if (all_near_) {
     for (const int rank : targets) {
-      Commons& to = *near(rank)->commons;
-      to.completed.fetch_add(1, std::memory_order_release);
-      to.bell.ring();
+      Commons* const to = near(rank)->commons;
+      if (to == nullptr) continue;
+      to->completed.fetch_add(1, std::memory_order_release);
+      to->bell.ring();
     }
     return;
   }

@@ -1,5 +1,5 @@
-// Locks of a window at its targets, and what waits for them: by the word that near ranks share, or
-// by messages.
+// Locks of a window at its targets, and operations that wait for them: by the word that near ranks
+// share, or by messages.
 #include <utility>
 
 #include "rma/engine.h"

@@ -1,14 +1,13 @@
-// Puts and gets that the network does without the target (net/direct_memory.h), where it can: the
-// target is asked once where its memory is, by a message, and the answer is kept with it.
+// Puts and gets that the network can do without the target (net/direct_memory.h): the target is
+// asked once, by a message, where its memory is, and the answer is kept with it.
 //
-// Nobody at the target checks anything then, so the origin must know beforehand what its agent
-// would see to:
-//   - the lock is granted: a message that was sent behind it has been answered;
-//   - the last fence is over at the target, too, as it may still have to execute what others sent
-//   it
-//     before: the question waits there for that like any operation (Window::take), so after each
-//     fence it is asked anew;
-//   - all is within the window: what is not goes by messages, and is refused as ever.
+// Nobody at the target checks these, so the origin must know beforehand what the agent would have
+// checked:
+//   - the lock has been granted: a message that was sent after it has been answered;
+//   - the last fence is over at the target, too, which may still have to execute what others sent
+//     before it: the question waits there for that like any operation (Window::take), and is asked
+//     again after each fence;
+//   - everything is within the window: what is not is sent as a message, and rejected as usual.
 // What tells others that operations are done, such as an unlock, is sent after they are
 // (`transferred`). Accumulates are always the agent's, and those of near ranks: there is one atomic
 // domain.

@@ -1,9 +1,9 @@
-// What is in a batch: messages, one after the other, each a head, the pieces of memory or the
-// counts that belong to it, and data; padded to 8 bytes.
+// What is in a batch: consecutive messages, each a header, the pieces of memory or the counts that
+// belong to it, and data; padded to 8 bytes.
 //
-// Both ends have the same word size and order of bytes (net/handshake.h). What is read was written
-// by another process and is believed in nothing: `BatchReader` checks that heads, pieces and data
-// lie within the batch and that numbers of enums exist; what they ask for, `Exposure` checks.
+// Both ends have the same word size and byte order (net/handshake.h). What is read was written by
+// another process and is not trusted: `BatchReader` checks that headers, pieces and data lie within
+// the batch and that enum values exist; `Exposure` checks what they request.
 #pragma once
 
 #include <cstddef>

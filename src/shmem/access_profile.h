@@ -1,9 +1,9 @@
-// What the details of the JSON report tell of this PE (docs/report.md): its gets over time, by
-// size, by PE and by symmetric object, and what acquires dropped, by the calls that they were.
+// This PE's part of the JSON report's details (docs/report.md): its gets over time, by size, by PE
+// and by symmetric object, and what acquires dropped, by call.
 //
-// No hit pays for it. Over time all gets are counted, by the caches' own counters. What they were
-// of is known of each that is no hit, and of hits from one in PollDetector::reads_a_look, which
-// stands for those since the one before.
+// Hits do not pay for it. Over time all gets are counted, by the caches' own counters. What a get
+// accesses is known for every get that is not a hit, and for one hit in PollDetector::reads_a_look,
+// which stands for those since the last one.
 #pragma once
 
 #include <cstdint>

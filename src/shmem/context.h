@@ -1,9 +1,9 @@
-// The one context object of the OpenSHMEM front end: options, channels, symmetric memory, what the
-// process knows of its job.
+// The single context object of the OpenSHMEM front end: options, channels, symmetric memory, what
+// the process knows about its job.
 //
-// Locks, taken under SHMEM_THREAD_MULTIPLE only: one a channel, held over every access to its cache
-// but hits of the default context's, and over transfers that must not be overtaken; never while a
-// call may wait for another PE's action. No two are held together.
+// Locks, taken only under SHMEM_THREAD_MULTIPLE: one per channel, held during every access to its
+// cache except hits of the default context's, and during transfers that must not be overtaken;
+// never while a call may wait for another PE's action. No two are held together.
 #pragma once
 
 #include <array>

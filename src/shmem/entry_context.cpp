@@ -1,4 +1,4 @@
-// Contexts: each has a cache of its own, made at its first access and given back with it.
+// Contexts: each has its own cache, created at its first access and freed with it.
 #include <optional>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Start and end of OpenSHMEM: the context learns of its job, the report is written.
+// Start and end of OpenSHMEM: the context learns about its job, the report is written.
 #include "shmem/context.h"
 #include "shmem/next.h"
 

@@ -131,7 +131,7 @@ void HitCheck::compare(Channel* channel, const Kept& kept, int pe, uint64_t addr
   const std::string caller = program_caller();
   std::string text = "PE " + std::to_string(context.pe) + ": a get of " + std::to_string(bytes) +
                      " B of " + named(old) + (caller.empty() ? "" : ", in " + caller + ",") +
-                     " was served old data: from byte " + std::to_string(first) + " on " +
+                     " was served stale data: from byte " + std::to_string(first) + " on " +
                      hex(given + first, differ) + ", where it is now " +
                      hex(there.data() + first, differ) + "; " + since_the_last_acquire() + "; " +
                      cause(thread.hint, old);
@@ -182,7 +182,7 @@ void HitCheck::count(const std::string& text) {
   const uint64_t before = old_.fetch_add(1, std::memory_order_relaxed);
   if (before < most_told) tell(text);
   if (before == most_told)
-    tell("PE " + std::to_string(context.pe) + ": more old data is counted, and not told");
+    tell("PE " + std::to_string(context.pe) + ": further stale data is counted but not reported");
 }
 
 void HitCheck::thread_ends(const std::string& suspected) {
@@ -195,11 +195,11 @@ void HitCheck::finish(int pe) {
   const auto n = [](uint64_t value) { return static_cast<unsigned long long>(value); };
   if (old() != 0)
     log(LogLevel::warning,
-        "PE %d: %llu of %llu hits were old: the program breaks the contract of "
+        "PE %d: %llu of %llu hits were stale: the program breaks the contract of "
         "docs/semantics-openshmem.md",
         pe, n(old()), n(compared()));
   else if (pe == 0)
-    log(LogLevel::warning, "PE 0: %llu hits were compared with what is there, and none was old",
+    log(LogLevel::warning, "PE 0: %llu hits were compared with what is there, and none was stale",
         n(compared()));
 }
 

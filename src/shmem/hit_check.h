@@ -1,14 +1,15 @@
-// Option shmem_check: is the contract kept (docs/semantics-openshmem.md)? Whatever a get is served
-// from the cache is fetched again at once and compared. A difference is told, with what should have
-// been an acquire: in a program that keeps the contract nobody writes to what another PE reads,
-// from the reader's acquire to its next, so that there is none.
+// Option shmem_check: does the program keep the contract (docs/semantics-openshmem.md)? Every get
+// that is served from the cache is fetched again at once and compared. A difference is reported
+// with the call that should have been an acquire: in a program that keeps the contract nobody
+// writes to what another PE reads between two acquires of the reader, so there is none.
 //
-// A word that is polled by gets may change between two of them, and the contract allows that it is
-// seen late. So an old word is told only if the thread goes on with it: if it asks for the same
-// word again it was polling. What it learned then is remembered, as the likely cause of what is old
-// later.
+// A word that is polled by gets may change between two of them, and the contract allows it to be
+// seen late. So an old word is reported only if the thread moves on with it: if it requests the
+// same word again it was polling. What it learned then is remembered, as the likely cause of stale
+// data later.
 //
-// Own bytes that are not written back, or in flight, are this PE's last word, and are not compared.
+// Own bytes that are not written back, or in flight, are this PE's latest values, and are not
+// compared.
 #pragma once
 
 #include <atomic>

@@ -1,9 +1,9 @@
 // What the generated entry points (generate_entry_points.py) call: the actions of
 // docs/semantics-openshmem.md, "The contract".
 //
-// Every entry point begins with `if (!active()) return next.<call>(...)`: switched off, or called
-// by the OpenSHMEM library itself while it is inside of one of our calls (a contended lock reads
-// its lock word through the public symbols), all goes straight on.
+// Every entry point begins with `if (!active()) return next.<call>(...)`: if the cache is switched
+// off, or the OpenSHMEM library itself calls from inside one of our calls (a contended lock reads
+// its word through the public symbols), calls go straight to the library.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
-// A modelled network under the cache (base/link_model.h), as for MPI: transfers to other PEs
-// complete at their time in the model, so that a network that is not here can be studied on one
-// machine. Always labelled as modelled in every output.
+// A modelled network below the cache (base/link_model.h), as for MPI: transfers to other PEs
+// complete at their time in the model, so that networks that are not available can be studied on
+// one machine. All output is labelled as modelled.
 //
 // A blocking get returns L + G * bytes after its call. A put returns at once; it and what is
 // non-blocking are complete at the next quiet of their context, which waits until then. Atomics and

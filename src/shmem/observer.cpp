@@ -40,7 +40,7 @@ void Observer::stop() {
     tracing_ = false;
     const std::string wrong = trace_.close();
     if (!wrong.empty())
-      log(LogLevel::warning, "trace: '%s' is not whole: %s", path_.c_str(), wrong.c_str());
+      log(LogLevel::warning, "trace: '%s' is incomplete: %s", path_.c_str(), wrong.c_str());
     if (trace_.dropped() > 0)
       log(LogLevel::warning,
           "trace: %llu records of PE %d were dropped: the disk was slower than the program",

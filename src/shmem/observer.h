@@ -1,5 +1,5 @@
-// What watches the program beside the cache: the trace (option `trace`). Accesses of PEs that are
-// loads and stores away are not in it, as no cache could do better.
+// Observes the program for the trace (option `trace`). Accesses to PEs within reach of loads and
+// stores are not recorded, because no cache could do better.
 #pragma once
 
 #include <atomic>

@@ -90,7 +90,7 @@ void gather_details(ReportDetails* details) {
   auto* block = static_cast<uint64_t*>(next.malloc((room + 1) * sizeof(uint64_t)));
   if (block == nullptr) {
     if (context.pe == 0)
-      log(LogLevel::warning, "report: no symmetric memory for its details (%zu bytes a PE)",
+      log(LogLevel::warning, "report: no symmetric memory for its details (%zu bytes per PE)",
           (room + 1) * sizeof(uint64_t));
     return;
   }
@@ -125,7 +125,8 @@ void report_prepare() {
   context.report_scratch = next.malloc(sizeof(Message));
   if (context.report_scratch == nullptr && context.pe == 0)
     log(LogLevel::warning,
-        "report: no symmetric memory for it (%zu bytes a PE); there will be none", sizeof(Message));
+        "report: no symmetric memory for it (%zu bytes per PE); there will be none",
+        sizeof(Message));
 }
 
 void report_write() {

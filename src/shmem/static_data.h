@@ -1,4 +1,4 @@
-// Where the static data of the program and its libraries lie.
+// Where the static data of the program and its libraries lies.
 #pragma once
 
 #include <vector>

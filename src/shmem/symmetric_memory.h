@@ -1,10 +1,10 @@
-// What this process knows of symmetric memory: where it is, which of it may be read around an
-// access, which PEs reach it by loads and stores, and which ranges the program wants left alone.
+// What this process knows about symmetric memory: where it is, how much around an access may be
+// read, which PEs reach it by loads and stores, and which ranges the program wants left alone.
 //
-// Two kinds of it: the symmetric heap, taken as the hull of all blocks that were ever allocated in
-// it, and the static data of the program and its libraries. Blocks allocated with hints may lie in
-// a heap of their own (another kind of memory): each of those that lies outside of the hull is an
-// extent by itself. Whatever is none of these is passed on uncached.
+// There are two kinds: the symmetric heap, taken as the hull of all blocks that were ever allocated
+// in it, and the static data of the program and its libraries. Blocks allocated with hints may lie
+// in a heap of their own (another kind of memory): each one outside the hull is an extent by
+// itself. Everything else is passed on uncached.
 #pragma once
 
 #include <atomic>

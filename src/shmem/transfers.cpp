@@ -1,4 +1,4 @@
-// Gets and puts, and what goes past the cache.
+// Gets and puts, and accesses that bypass the cache.
 #include <cstring>
 
 #include "base/clock.h"

@@ -1,10 +1,10 @@
-// What a transfer costs this program, from the times that its transfers took: the mean of all but
-// the slowest fiftieth.
+// What a transfer costs this program, learned from its transfers: their mean without the slowest
+// fiftieth.
 //
-// On an idle machine they are alike. Where PEs share processors, or a target computes and answers
-// late, they take tens to hundreds of times what the quickest takes, and so would those that hits
-// spared: the quickest tells nothing then. The few slowest are left out, as one wait for a PE that
-// comes late would have been one without a cache, too, and not one for each hit.
+// On an idle machine they are alike. If PEs share processors, or a target computes and answers
+// late, transfers take tens to hundreds of times as long as the fastest, and so would those that
+// hits saved: then the fastest means nothing. The few slowest are left out, because a wait for a PE
+// that comes late would have happened once without a cache, too, and not once per hit.
 #pragma once
 
 #include <bit>

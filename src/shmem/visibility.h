@@ -1,9 +1,9 @@
 // Whether we would see everything that a program does with OpenSHMEM.
 //
-// Interposition can be passed by: a tool in front of us calls pshmem_x, Fortran's bindings end
-// inside of the library, and a newer or vendor's library has functions that no row of
-// entry_points.txt names. A cache that misses an ordering call leaves dirty bytes unwritten and
-// serves stale ones, so that such programs are not cached.
+// Interposition can be bypassed: a tool in front of us calls pshmem_x, Fortran's bindings end
+// inside the library, and a newer or vendor's library has functions that no row of entry_points.txt
+// names. A cache that misses an ordering call leaves dirty bytes unwritten and serves stale ones,
+// so such programs are not cached.
 #pragma once
 
 #include <string>

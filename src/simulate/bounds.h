@@ -1,4 +1,4 @@
-// What any cache could save, known with hindsight: what policies are compared with.
+// What any cache could save, known with hindsight: the yardstick for policies.
 //
 //   infinite     an infinite cache: no cache of whatever size saves more.
 //   best fixed   the best fixed set of keys: those with the highest cost of repeated gets per byte,

@@ -1,5 +1,5 @@
-// What gets cost in a simulation: the same line L + size * G for every get, so that totals are all
-// it takes.
+// What gets cost in a simulation: the same line L + size * G for every get, so that totals
+// suffice.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// How much storage pays: what the library would save, by storage, from little to all distinct
-// bytes. For long traces from a sample of the keys (sample.h), so that the whole curve takes
+// How much storage pays off: what the library would save, by storage, from little to all
+// distinct bytes. Long traces are sampled by key (sample.h), so that the whole curve takes
 // seconds.
 #pragma once
 

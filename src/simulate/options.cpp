@@ -99,9 +99,9 @@ std::string apply(const Texts& texts, Arguments* arguments) {
     return wrong;
   if (study.shares() && arguments->task != Task::study)
     return std::string(study.by_host ? "--by-host" : "--ranks-per-node") +
-           " is for the table: --curve, --summary and --safety tell of each rank";
+           " is for the table: --curve, --summary and --safety treat ranks separately";
   if (study.by_host && study.ranks_per_node > 1)
-    return "--by-host and --ranks-per-node: nodes are told by one of them";
+    return "--by-host and --ranks-per-node: give only one of them";
   if (texts.curve && study.policies.size() > 1) return "--curve: one policy at a time";
   return {};
 }
@@ -136,7 +136,7 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
       "nearcache-simulate");
   Texts texts;
   StudyOptions& study = arguments->study;
-  app.add_option("traces", study.traces, "Traces, one a rank")->required()->type_name("TRACE");
+  app.add_option("traces", study.traces, "Traces, one per rank")->required()->type_name("TRACE");
   // Several values stand in one word, so that a trace after them is not taken for one.
   const auto list = [&app](const char* flag, auto& values, const char* help) {
     return app.add_option(flag, values, help)->delimiter(',')->allow_extra_args(false);
@@ -158,13 +158,13 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
       "Let index and storage adapt from there, as the library does, up to max_storage (1G)");
   app.add_option(
          "--ranks-per-node", study.ranks_per_node,
-         "Ranks that have one cache of a window together (option share), as large as theirs")
+         "Ranks that share one cache of a window (option share), as large as their own together")
       ->check(CLI::Range(1u, 1024u))
       ->capture_default_str();
   app.add_flag("--by-host", study.by_host,
-               "The same, of ranks whose traces name the same host, however many these are");
+               "The same for the ranks whose traces name the same host, however many there are");
   app.add_option("--model", texts.model,
-                 "Cost of a get of n bytes: L + G*n ns, instead of what the trace has measured")
+                 "Cost of a get of n bytes: L + G*n ns, instead of what the trace measured")
       ->type_name("L,G");
   list("--set", texts.set, "Any other option of the library; may be repeated")
       ->delimiter(';')
@@ -172,11 +172,11 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
   app.add_flag("--no-bounds", texts.no_bounds,
                "Leave out the infinite cache, the best fixed set and the clairvoyant schedule");
   app.add_flag("--curve", texts.curve,
-               "Print, as JSON, what is saved by storage, from little to all distinct bytes");
+               "Print, as JSON, the savings by storage size, up to all distinct bytes");
   app.add_option("--points", arguments->curve_points, "--curve: number of storages")
       ->check(CLI::Range(2u, 1000u))
       ->default_val(22u);
-  app.add_flag("--summary", texts.summary, "Print, as JSON, what the traces hold");
+  app.add_flag("--summary", texts.summary, "Print, as JSON, a summary of the traces");
   app.add_flag("--safety", texts.safety,
                "Print, as JSON, in which mode gets would have been served old data");
   app.add_option("--csv", arguments->csv, "Write the table there")->type_name("FILE");

@@ -1,6 +1,6 @@
 // A simulation of OpenSHMEM traces: every PE's accesses go through the library's page cache, one
-// for each context, over a network that is nothing but what transfers cost, in virtual time; beside
-// it the same accesses without a cache.
+// for each context, over a network modelled by the cost of transfers, in virtual time; and the same
+// accesses without a cache, for comparison.
 //
 // The network: a blocking get takes L + size * G; a put, a non-blocking get and an atomic that
 // returns nothing take a put's time, and are there L + size * G later; a quiet waits for what is

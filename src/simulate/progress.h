@@ -1,4 +1,4 @@
-// A line on standard error that tells how far a long simulation is.
+// A line on standard error that shows how far a long simulation has come.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
-// Mode coherent: what the version words of a window's ranks (cache/get/versions.h) were at any time
-// of a run, by the writes in the traces of all ranks.
+// Mode coherent: the version words of a window's ranks (cache/get/versions.h) at any time of a run,
+// derived from the writes in the traces of all ranks.
 //
 // A put or an accumulate has its region open from its call to the first time, known to the trace,
-// after the synchronisation that completes it. What a rank stored has a new version from the look
-// on that noticed it. Left out is what depends on measured times: that a writer may close a region
-// later, and that an owner may stop watching one that is written all the time. So what comes of it
-// is what the mode saves at best, by this run's writes.
+// after the synchronisation that completes it. A rank's own stores have a new version from the
+// check that noticed them. Whatever depends on measured times is left out: a writer may close a
+// region later, and an owner may stop watching one that is written all the time. So the result is
+// what the mode saves at best, given this run's writes.
 #pragma once
 
 #include <array>

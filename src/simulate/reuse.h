@@ -1,5 +1,5 @@
-// What of one window's gets could be served by a cache at all: for every get, whether bytes fetched
-// before still count, and since when. The bounds (bounds.h) are computed from this.
+// Which of one window's gets could be served by a cache at all: for every get, whether bytes
+// fetched before are still valid, and since when. The bounds (bounds.h) are computed from this.
 #pragma once
 
 #include <atomic>

@@ -1,13 +1,13 @@
 // Which mode is safe for a window, as far as traces tell: were bytes written that had been read,
-// and read again after?
+// and read again afterwards?
 //
-// Every get is played against a cache without limits, once under the rule of mode `always` (nothing
-// is ever dropped), once under that of `user` with an invalidation at every fence, collective call
-// or receive that follows a write by another rank. A hit is stale if another rank may have written
-// one of its pages between the get that filled the entry and the hit. Times are taken at their
-// worst: a put ends with the synchronisation that completes it, a store is as old as the last look
-// at its page, a get is anywhere between two times of its trace. So "none is stale" holds for this
-// run; "some are" may be said of two that only share a page.
+// Every get is replayed against a cache without limits, once under the rule of mode `always`
+// (nothing is ever dropped), once under that of `user` with an invalidation at every fence,
+// collective call or receive that follows a write by another rank. A hit is stale if another rank
+// may have written one of its pages between the get that filled the entry and the hit. The worst
+// case is assumed for times: a put ends with the synchronisation that completes it, a store is as
+// old as the last check of its page, a get is anywhere between two times of its trace. So "none is
+// stale" holds for this run; "some are" may be due to two accesses that only share a page.
 //
 // Memory: 48 bytes for each write of all ranks, and at most 128 for each distinct key of the rank
 // and window that is played; none for a get.

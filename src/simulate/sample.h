@@ -1,7 +1,7 @@
-// Spatial sampling (SHARDS: Waldspurger, Park, Garthwaite, Ahmad, FAST 2015): all gets of a key are
-// in the sample or none is, by the key's hash. A cache of the same share of the storage then
-// behaves on the sample as the whole one on all gets; replaying real policies so is their
-// "miniature simulation" (Waldspurger et al., ATC 2017).
+// Spatial sampling (SHARDS: Waldspurger, Park, Garthwaite, Ahmad, FAST 2015): by the key's hash,
+// either all gets of a key are in the sample or none. A cache with the same share of the storage
+// then behaves on the sample like the whole one on all gets; replaying real policies this way is
+// their "miniature simulation" (Waldspurger et al., ATC 2017).
 #pragma once
 
 #include <algorithm>

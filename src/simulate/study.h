@@ -1,4 +1,4 @@
-// A simulation: traces, by policy, storage and index; beside each storage the bounds of bounds.h.
+// A simulation: traces, by policy, storage and index; for each storage also the bounds of bounds.h.
 #pragma once
 
 #include <optional>

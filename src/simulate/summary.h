@@ -1,5 +1,5 @@
-// What traces hold: by window what was asked for, how often the same, in what sizes, and how much
-// was written.
+// What traces contain: by window, what was requested, how often it repeats, in what sizes, and how
+// much was written.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Numbers for the targets of a window, so that what is kept of each can lie in a row.
+// Numbers for the targets of a window, so that data about each can be kept in an array.
 #pragma once
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // Reads one rank's trace (telemetry/trace_format.h), record by record and block by block: memory
 // does not grow with the file.
 //
-// Nothing in a file is believed: sizes are checked against what is there, every number against what
+// Nothing in a file is trusted: sizes are checked against what is there, every number against what
 // a program could have done. A file that ends inside a block (the program was killed, the disk was
-// full) is read to its last whole block; any other disagreement with the format is an error that
-// says where.
+// full) is read to its last whole block; any other violation of the format is an error that names
+// the place.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Until when fetched bytes may be served, by the mode's rule and the rank's own writes; exact,
-// where the library's write log may err on the safe side.
+// whereas the library's write log may err on the safe side.
 #pragma once
 
 #include <cstdint>

@@ -2,12 +2,12 @@
 // drives it for a program. No data is moved; all decisions, and all memory but that of the data,
 // are the library's.
 //
-// Left out are what a trace cannot tell or a simulation need not ask: how long it takes in mode
-// coherent until all ranks tell of their writes, that it is given up for a while where it brings
-// nothing, that the versions of several targets are read at once; whether a target was measured to
-// be too cheap for caching, the pauses of mode transparent in programs without repeats, and which
-// request a get belongs to (an Rget counts as a get). A trace knows how large its own rank's window
-// is; lines end there, not with the smallest.
+// Left out is what a trace cannot tell or a simulation need not ask: how long it takes in mode
+// coherent until all ranks announce their writes, that it is suspended where it gains nothing, that
+// the versions of several targets are read at once; whether a target was measured to be too cheap
+// for caching, the pauses of mode transparent in programs without repeats, and which request a get
+// belongs to (an Rget counts as a get). A trace knows how large its own rank's window is; lines end
+// there, not at the smallest window.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// How lists of many ranks are brought to one of them by collective calls that count in int, and
-// without room for all of them at once: in rounds, in each of which every rank sends equally much.
+// How lists from many ranks are gathered at one of them by collective calls that count in int, and
+// without room for all lists at once: in rounds, in each of which every rank sends the same amount.
 #pragma once
 
 #include <algorithm>

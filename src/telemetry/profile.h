@@ -1,6 +1,6 @@
-// What the JSON report tells beyond counters: how accesses, hit ratio and sizes changed over time,
-// which sizes, keys and targets were asked for. Kept only when such a report is wanted; a get costs
-// a few nanoseconds then.
+// What the JSON report has beyond counters: how accesses, hit ratio and sizes changed over time,
+// and which sizes, keys and targets were requested. Kept only if such a report is wanted; a get
+// then costs a few nanoseconds more.
 //
 // Not thread-safe: the caller's lock covers all calls.
 #pragma once

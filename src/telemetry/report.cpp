@@ -77,16 +77,16 @@ std::string formatted(const char* format, auto... values) {
 Verdict measured_verdict(const char* what, const char* one, double saved, double wall) {
   if (saved < -0.001 && saved < -0.01 * wall)
     return {false, saved,
-            formatted("%s cost an estimated %.3f s a %s more than they spared; the run took %.3f "
+            formatted("%s cost an estimated %.3f s per %s more than they saved; the run took %.3f "
                       "s: the cache cost time",
                       what, -saved, one, wall)};
   if (saved < 0.001 || saved < 0.01 * wall)
     return {false, saved,
-            formatted("%s saved an estimated %.4f s a %s of %.3f s: the cache did not help", what,
+            formatted("%s saved an estimated %.4f s per %s of %.3f s: the cache did not help", what,
                       saved, one, wall)};
-  return {
-      true, saved,
-      formatted("%s saved an estimated %.3f s a %s; the run took %.3f s", what, saved, one, wall)};
+  return {true, saved,
+          formatted("%s saved an estimated %.3f s per %s; the run took %.3f s", what, saved, one,
+                    wall)};
 }
 
 // Writes are cached as well there, so that hits are not all that may help.
@@ -96,11 +96,11 @@ Verdict openshmem_verdict(const Report& report, const Counters& totals, double s
     return {false, 0, "no gets and puts were seen: the cache did not help"};
   if (totals.gets == totals.bypassed && totals.puts == totals.puts_bypassed)
     return {false, 0,
-            "all gets and puts went past the cache: PEs within reach of loads and stores, large or "
+            "all gets and puts bypassed the cache: PEs within reach of loads and stores, large or "
             "uncached ones"};
   if (report.options.shmem_check)
     return {false, saved,
-            formatted("%llu of %llu hits that were fetched again were old: %s",
+            formatted("%llu of %llu hits that were fetched again were stale: %s",
                       static_cast<unsigned long long>(totals.hits_old),
                       static_cast<unsigned long long>(totals.hits_checked),
                       totals.hits_old == 0 ? "the contract was kept in this run"
@@ -113,11 +113,12 @@ std::string no_hit_verdict(const Counters& c) {
   const char* why = "no get was repeated while its data was valid";
   if (c.bypassed == c.gets)
     why =
-        "all gets went past the cache: own rank, cheap targets, too large, or layouts that are not "
+        "all gets bypassed the cache: own rank, cheap targets, too large, or layouts that are not "
         "understood";
   else if (2 * (c.conflicting + c.capacity + c.failing) > c.gets - c.bypassed)
     why =
-        "no get was a hit, as most were turned away or pushed each other out: the index or the "
+        "no get was a hit, because most were turned away or pushed each other out: the index or "
+        "the "
         "storage is small, or storing did not pay";
   return std::string(why) + ": the cache did not help";
 }

@@ -1,5 +1,5 @@
-// What the details of an OpenSHMEM program's report tell besides a Profile: which symmetric objects
-// its gets and puts are of, and which calls were acquires.
+// What the details of an OpenSHMEM program's report have beyond a Profile: which symmetric objects
+// its gets and puts access, and which calls were acquires.
 #pragma once
 
 #include <cstdint>

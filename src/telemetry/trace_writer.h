@@ -3,8 +3,8 @@
 //
 // A get costs some tens of instructions and no system call. If the disk is slower than the program
 // and all blocks are full, the block just filled is dropped and counted: the program never waits
-// before `close`. What there is of a block that fills slowly is written every second, and again
-// with the rest once that is there, so a run that is killed loses no more than its last second.
+// before `close`. A block that fills slowly is written every second as far as it is filled, and
+// again when it is full, so a run that is killed loses no more than its last second.
 #pragma once
 
 #include <pthread.h>

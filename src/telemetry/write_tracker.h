@@ -1,11 +1,11 @@
-// Which pages of a range of own memory were written since the last look.
+// Which pages of a range of own memory were written since the last check.
 //
-// Where the kernel has it (Linux 6.7), by userfaultfd write protection in its asynchronous form and
-// the PAGEMAP_SCAN ioctl: the first store to a page after a look costs a fault of under a
-// microsecond, a look costs microseconds a MiB, and no store is missed. Elsewhere, and for the
-// parts of pages at both ends that the range shares with other data, by checksums: a look reads all
-// bytes, and a store that changes nothing is not seen. Neither sees a network adapter writing past
-// the processor.
+// If the kernel supports it (Linux 6.7), by userfaultfd write protection in its asynchronous form
+// and the PAGEMAP_SCAN ioctl: the first store to a page after a check costs a fault of under a
+// microsecond, a check costs microseconds per MiB, and no store is missed. Otherwise, and for the
+// parts of pages at both ends that the range shares with other data, by checksums: a check reads
+// all bytes, and a store that changes nothing is not seen. Neither sees a network adapter writing
+// to memory behind the processor's back.
 #pragma once
 
 #include <cstddef>

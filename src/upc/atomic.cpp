@@ -47,7 +47,7 @@ Domain& checked(ncupc_ptr domain, const char* file, int line, const char* name) 
   const bool possible = !ncupc_is_null(domain) && address % alignof(Domain) == 0 &&
                         address <= runtime.arena_bytes - sizeof(Domain);
   if (!possible || own_part(domain).mark != live_mark)
-    fail_at(file, line, name, "this is no atomic domain");
+    fail_at(file, line, name, "this is not an atomic domain");
   return own_part(domain);
 }
 
@@ -71,7 +71,7 @@ Access checked_access(const char* file, int line, const char* name, ncupc_ptr gi
                 {},
                 fetch != nullptr};
   if ((op & (op - 1)) != 0 || (op & domain.operations) == 0)
-    fail_at(file, line, name, "the operation is none of the domain's");
+    fail_at(file, line, name, "the operation is not one of the domain's");
   if (ncupc_is_null(target)) fail_at(file, line, name, "the target is a null pointer");
   if (access.address % domain.type.alignment() != 0)
     fail_at(file, line, name, "the target is not aligned to its size");

@@ -83,7 +83,7 @@ void Phase::combine(const Expression& other) {
     end_with_status(other.kind == Expression::end ? other : mine);
     if (mine.kind == Expression::end)
       ncupc_error(nullptr, 0, "exit",
-                  "another thread is in a barrier that this one does not come to");
+                  "another thread waits in a barrier that this one does not reach");
     ncupc_error(file, line, call, "another thread has ended without this barrier");
   }
   if (other.kind == Expression::value_given && mine.kind == Expression::value_given &&

@@ -57,7 +57,7 @@ Call begin(const char* file, int line, Kind kind, const char* name, int flags, n
   constexpr int known = UPC_IN_ALLSYNC | UPC_IN_MYSYNC | UPC_IN_NOSYNC | UPC_OUT_ALLSYNC |
                         UPC_OUT_MYSYNC | UPC_OUT_NOSYNC;
   if ((flags & ~known) != 0)
-    fail(call, "flags 0x%x has bits that are no UPC_IN_* or UPC_OUT_* flag",
+    fail(call, "flags 0x%x has bits that are not UPC_IN_* or UPC_OUT_* flags",
          static_cast<unsigned>(flags));
   const unsigned in = one_of(call, flags, UPC_IN_ALLSYNC, UPC_IN_MYSYNC, UPC_IN_NOSYNC, "IN");
   const unsigned out = one_of(call, flags, UPC_OUT_ALLSYNC, UPC_OUT_MYSYNC, UPC_OUT_NOSYNC, "OUT");

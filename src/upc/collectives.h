@@ -1,7 +1,7 @@
 // What the collectives share: a call and its flags, trees, synchronisation.
 //
-// Which threads must have heard of which others, before data is touched and before a call returns,
-// is what the flags say:
+// The flags say which threads must have heard from which others before data is touched and before a
+// call returns:
 //   IN_ALLSYNC   every thread before any data is read or written
 //   IN_MYSYNC    the thread that has the data; nothing to do where every thread moves only its own
 //   IN_NOSYNC    none

@@ -107,7 +107,7 @@ uint64_t allocate(Kind kind, size_t bytes) {
 
 [[noreturn]] void exhausted(const char* file, int line, const char* call, size_t bytes) {
   ncupc_error(file, line, call,
-              "no room for %zu bytes in the shared heap of %zu bytes a thread (%zu of them not "
+              "no room for %zu bytes in the shared heap of %zu bytes per thread (%zu of them not "
               "divided yet): raise --shared-heap "
               "(NEARCACHE_UPC_SHARED_HEAP)",
               bytes, runtime.arena_bytes - runtime.heap_start, heap_pages_between() * heap_page);

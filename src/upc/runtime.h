@@ -1,5 +1,5 @@
-// The one object of the runtime's state: what its parts know of the program and of this thread.
-// Each part has its own in it, and changes no other's. It is there before main, when files register
+// The one object of the runtime's state: what its parts know about the program and this thread.
+// Each part has its own member and changes no other's. It exists before main, when files register
 // their static data; start.cpp starts the parts one after the other.
 #pragma once
 

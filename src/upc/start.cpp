@@ -42,7 +42,7 @@ int looks_before_yield() {
     char* end = nullptr;
     const long looks = strtol(text, &end, 10);
     if (*end != 0 || looks < 1 || looks > 1000000000)
-      bad_option("NEARCACHE_UPC_YIELD", text, "a number of looks from 1 on");
+      bad_option("NEARCACHE_UPC_YIELD", text, "a number of polls, at least 1");
     return static_cast<int>(looks);
   }
   // About a microsecond: a message within a node comes sooner if its sender runs, so a longer wait
@@ -57,18 +57,19 @@ void allocate_arena(size_t statics_end, size_t heap) {
   runtime.arena_bytes = heap_align(runtime.heap_start + heap);
   if (runtime.arena_bytes > NCUPC_MAX_ADDRESS) {
     ncupc_error(nullptr, 0, "start",
-                "static shared data and the shared heap need %zu bytes a thread, pointers to "
+                "static shared data and the shared heap need %zu bytes per thread, pointers to "
                 "shared can name %llu",
                 runtime.arena_bytes, static_cast<unsigned long long>(NCUPC_MAX_ADDRESS));
   }
   runtime.arena = static_cast<char*>(shmem_align(4096, runtime.arena_bytes));
   if (runtime.arena == nullptr) {
-    ncupc_error(nullptr, 0, "start",
-                "OpenSHMEM has no %zu bytes a thread (%zu of the shared heap, %zu of static shared "
-                "data): raise its symmetric heap "
-                "(SMA_SYMMETRIC_SIZE for Open MPI, SHMEM_SYMMETRIC_SIZE for others) or lower "
-                "--shared-heap (NEARCACHE_UPC_SHARED_HEAP)",
-                runtime.arena_bytes, heap, statics_end - control_bytes);
+    ncupc_error(
+        nullptr, 0, "start",
+        "OpenSHMEM has no %zu bytes per thread (%zu of the shared heap, %zu of static shared "
+        "data): raise its symmetric heap "
+        "(SMA_SYMMETRIC_SIZE for Open MPI, SHMEM_SYMMETRIC_SIZE for others) or lower "
+        "--shared-heap (NEARCACHE_UPC_SHARED_HEAP)",
+        runtime.arena_bytes, heap, statics_end - control_bytes);
   }
   memset(runtime.arena, 0, control_bytes);
   nearcache_shmem_uncached(runtime.arena, control_bytes);

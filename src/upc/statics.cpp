@@ -137,10 +137,11 @@ void ncupc_place(ncupc_ptr* variable, const char* name, size_t size, size_t coun
   *variable = ncupc_make(state.place_at, 0, 0);
   state.place_at += std::max<size_t>(bytes, 1);
   if (state.place_at >= NCUPC_MAX_ADDRESS || bytes >= NCUPC_MAX_ADDRESS) {
-    ncupc_error(file, line, name,
-                "static shared data needs more than %llu bytes a thread, which pointers to shared "
-                "cannot name",
-                static_cast<unsigned long long>(NCUPC_MAX_ADDRESS));
+    ncupc_error(
+        file, line, name,
+        "static shared data needs more than %llu bytes per thread, which pointers to shared "
+        "cannot name",
+        static_cast<unsigned long long>(NCUPC_MAX_ADDRESS));
   }
   remember(one);
 }

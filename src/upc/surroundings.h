@@ -1,5 +1,5 @@
-// What the OpenSHMEM library is told before it starts, so that a program works under any launcher,
-// and without one.
+// Settings that the OpenSHMEM library needs before it starts, so that a program works under any
+// launcher, and without one.
 #pragma once
 
 #include <cstddef>

@@ -136,7 +136,8 @@ def test_an_idle_agent_is_found_and_sleeps(mpi, preload):
 
 def test_an_application_is_compared_with_the_best_host_in_the_same_way():
     times = {
-        ("hashtable", "rma"): (4, 3, 1),
+        ("hashtable", "rma"): (6, 8, 4),
+        ("hashtable", "rma ahead"): (4, 3, 1),
         ("hashtable", "messages"): (0.5, 2, 2),
         ("fft3d", "puts"): (2, 2, 2),
         ("fft3d", "messages"): (3, 1, 3),
@@ -161,10 +162,25 @@ def test_an_application_is_compared_with_the_best_host_in_the_same_way():
         "dsde_best": 0.5,
     }
     assert (details["hashtable_best_host"], details["hashtable_over_messages"]) == (
-        "rma on b-1",
+        "rma ahead on b-1",
         0.5,
     )
+    assert details["hashtable_speedup_of_single_inserts"] == 1.5
     assert (details["fft_over_messages"], details["dsde_best_other"]) == (0.5, "alltoall on engine")
+
+
+def test_every_side_has_the_windows_that_are_best_for_it_and_go_by_the_network_it_is_told():
+    found = {
+        (tag, network, options is not None): rma_apps.memory_of(
+            Launch(Build("build", tag)), options, network
+        )
+        for tag in ("mpich-5.0.2", "openmpi-5.0.11")
+        for network in rma.NETWORKS
+        for options in (None, rma.ENGINE[network])
+    }
+    assert [which for which, memory in found.items() if memory == "created"] == [
+        ("openmpi-5.0.11", "tcp", False)
+    ]
 
 
 def test_the_engine_runs_under_the_newest_of_each_family_and_the_faster_one_counts():

@@ -1,9 +1,10 @@
 """Where the program stands in a launcher's command line."""
 
 import stat
+import subprocess
 
 import pytest
-from nearcache import command
+from nearcache import command, preload
 
 
 @pytest.fixture
@@ -43,6 +44,17 @@ def app(tmp_path, monkeypatch):
         "mpiexec -n 2 taskset -c 0-1 ./app",
         "mpiexec -n 2 timeout -s KILL 5 ./app",
         "mpiexec -n 2 -- ./app",
+        "mpiexec -prepend-pattern [%r] -n 2 ./app",
+        "mpiexec -genv A=1 -n 2 ./app",
+        "mpiexec -n 2 env - A=1 ./app",
+        "mpiexec -n 2 setarch -R ./app",
+        "mpiexec -n 2 setarch x86_64 -R ./app",
+        "mpiexec -n 2 numactl -P 0 ./app",
+        "mpiexec -n 2 numactl --preferred-many 0 ./app",
+        "mpiexec -n 2 chrt -f 10 ./app",
+        "mpiexec -n 2 setsid ./app",
+        "srun --task-prolog ./other -n 2 ./app",
+        "mpirun --launch-agent ./other -n 2 ./app",
         "./app x",
         "env A=1 ./app x",
     ],
@@ -69,6 +81,37 @@ def test_every_program_of_a_colon_command_is_found(app):
 def test_variables_of_an_env_before_the_program_are_known(app):
     program = command.parse("mpiexec -n 2 env A=1 LD_PRELOAD=/x.so ./app".split()).programs[0]
     assert program.assignments == {"A": "1", "LD_PRELOAD": "/x.so"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mpirun -x A=1 -x LD_PRELOAD=/x.so -n 2 ./app",
+        "mpiexec -env A 1 -env LD_PRELOAD /x.so -n 2 ./app",
+        "mpiexec -genv A=1 -genv LD_PRELOAD=/x.so -n 1 ./app : -n 1 ./app",
+        "srun --export=ALL,A=1,LD_PRELOAD=/x.so ./app",
+        "srun --export A=1,LD_PRELOAD=/x.so ./app",
+    ],
+)
+def test_variables_that_a_launcher_sets_are_known(app, line):
+    for program in command.parse(line.split()).programs:
+        assert program.assignments == {"A": "1", "LD_PRELOAD": "/x.so"}
+
+
+def test_a_tool_that_a_launcher_preloads_is_preloaded_behind_nearcache(app):
+    parsed = command.parse("mpirun -x LD_PRELOAD=/tool.so -n 2 ./app".split())
+    words = preload.insert(parsed, ["/nearcache.so"], {"NEARCACHE_MODE": "user"}, {})
+    assert words[5:] == ["env", "LD_PRELOAD=/nearcache.so:/tool.so", "NEARCACHE_MODE=user", "./app"]
+
+
+def test_a_program_whose_name_has_an_equals_sign_is_started(tmp_path):
+    path = tmp_path / "n=4" / "app"
+    path.parent.mkdir()
+    path.write_text('#!/bin/sh\nprintf "%s|" "$A" "$@"\n')
+    path.chmod(0o755)
+    parsed = command.parse([str(path), "x y", "z"])
+    words = preload.insert(parsed, [], {"A": "1"}, {})
+    assert subprocess.run(words, capture_output=True, text=True).stdout == "1|x y|z|"
 
 
 def test_a_tool_that_watches_the_program_is_put_under_the_preload(app, monkeypatch):

@@ -51,7 +51,7 @@ def test_two_reports_and_what_differs(nearcache, report):
     table = rows(done.stdout)
     assert [cell.strip() for cell in table["time of the run"]] == ["2.000 s", "1.000 s", "0.5"]
     assert [cell.strip() for cell in table["evictions"]] == ["10", "40", "4"]
-    assert [cell.strip() for cell in table["saved time, a rank (estimated)"]] == [
+    assert [cell.strip() for cell in table["saved time per rank (estimated)"]] == [
         "1.500 s",
         "-0.500 s",
         "-0.333",

@@ -11,9 +11,12 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted(ROOT.glob("apps/*/README.md")),
+    *(ROOT / folder / "README.md" for folder in ("bench", "examples", "tests")),
 ]
-# Variables of the commands, of the UPC runtime and of the build, which are no options of the library.
+# Variables of the commands, the UPC runtime, the build and its tests, which are no options of the library.
 OTHER_VARIABLES = {
+    "NEARCACHE_BUILD",
     "NEARCACHE_HOME",
     "NEARCACHE_PYTHON",
     "NEARCACHE_MPICC",
@@ -55,6 +58,22 @@ def test_links_lead_somewhere(document):
         assert file.exists(), target
         if anchor:
             assert anchor in anchors(file), target
+
+
+def cells(row):
+    """Of a table's row; a bar in code, or behind a backslash, parts no cells."""
+    plain = re.sub(r"`[^`]*`", "", row.replace(r"\|", ""))
+    return plain.strip().strip("|").count("|") + 1
+
+
+@named
+def test_tables_are_whole(document):
+    """No blank line within a table, which makes text of the rest, and no row with other columns than the head."""
+    text = re.sub(r"```.*?```", "", words(document), flags=re.S)
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
+        head, *rest = table.splitlines()
+        assert rest and re.fullmatch(r"\|(?: ?:?-+:? ?\|)+", rest[0]), head
+        assert [row for row in rest if cells(row) != cells(head)] == []
 
 
 @named
@@ -186,3 +205,13 @@ def test_every_record_of_the_version_agrees():
     assert words(ROOT / "packaging" / "debian" / "changelog").startswith(
         f"nearcache ({__version__}-1) "
     )
+
+
+def test_papers_that_the_documents_follow_can_be_cited():
+    cited = words(ROOT / "CITATION.cff")
+    named_papers = re.findall(
+        r"\((\w[\w ]+?)(?:, \w+)*,\s+(?:IPDPS|PGAS|SC'?)\s*(?:\d+)?\)", words(ROOT / "README.md")
+    )
+    assert len(named_papers) == 3
+    for author in [*named_papers, "Lewis"]:
+        assert author in cited, author

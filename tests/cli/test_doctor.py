@@ -129,7 +129,7 @@ def test_root_is_told_what_open_mpi_wants(monkeypatch):
         (
             "libmpi_abi.so.1",
             "MPICH Version:\\t5.0.2",
-            ["MPICH 5.0.2 is known to be wrong: the wait of an MPI_Rget"],
+            ["MPICH 5.0.2 is known to have a defect: the wait of an MPI_Rget"],
             ["MPI_Win_flush_all"],
         ),
         (
@@ -141,10 +141,10 @@ def test_root_is_told_what_open_mpi_wants(monkeypatch):
         (
             "libmpi.so.40",
             "Open MPI v4.1.4, package: x",
-            ["MPI_Win_create is refused"],
+            ["MPI_Win_create fails"],
             ["MPI_Rget"],
         ),
-        ("libmpi.so.40", "Open MPI v5.0.99, package: x", [], ["known to be wrong"]),
+        ("libmpi.so.40", "Open MPI v5.0.99, package: x", [], ["known to have a defect"]),
     ],
 )
 def test_known_defects_of_a_host_are_told(fake_home, tmp_path, name, text, seen, unseen):

@@ -1,4 +1,4 @@
-"""Each program of examples/ is compiled and run by the two commands in its head: it is right, and gets are served."""
+"""Each program of examples/ is compiled and run by the two commands in its head, and those of the quickstart by the commands below them: it is right, and gets are served."""
 
 import os
 import re
@@ -11,6 +11,7 @@ import pytest
 from support import host_defects, launch, launch_shmem, launch_upc
 
 EXAMPLES = launch.ROOT / "examples"
+QUICKSTART = (launch.ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
 MPI_EXAMPLES = {
     "always.c": "mean of rank 0: 499.5",
     "user.c": "sum of rank 0: 900000",
@@ -29,6 +30,15 @@ def commands(name):
     )
 
 
+def of_quickstart(header):
+    """(text, commands) of its whole program that includes `header` first: the indented lines behind it that start a program."""
+    text, behind = re.search(
+        rf"```c\n(#include <{header}>\n.*?)```\n(.*?)\n## ", QUICKSTART, re.S
+    ).groups()
+    lines = re.findall(r"^ {4}(\S.*)$", behind, re.M)
+    return text, [line for line in lines if " first" in line or "./first" in line]
+
+
 def program(folder, name, *words):
     """A command of a user's PATH."""
     path = folder / name
@@ -45,7 +55,7 @@ def example(tmp_path):
     shutil.copytree(EXAMPLES, tmp_path / "examples")
     (tmp_path / "include").symlink_to(launch.ROOT / "include")
 
-    def run(name, programs, **env):
+    def run(name, programs, words_of=None, **env):
         for other, words in programs.items():
             program(path, other, *words)
         clean = {
@@ -61,7 +71,7 @@ def example(tmp_path):
             "PYTHONPATH": str(launch.ROOT / "python"),
             "NEARCACHE_HOME": str(launch.BUILD),
         }
-        for words in commands(name):
+        for words in words_of or commands(name):
             done = subprocess.run(
                 words,
                 shell=True,
@@ -142,6 +152,43 @@ def test_example_of_mpi(example, name):
     assert MPI_EXAMPLES[name] in said, said
     if name != "coherent.c" or not host_defects.without_quiet_phases(mpi):
         assert hits(said) > 80, said
+
+
+def test_first_program_of_the_quickstart(example, tmp_path):
+    """As a reader has it, but on a modelled network: the copies of shared memory cost less than hits."""
+    able = [mpi for mpi in launch.mpis() if is_able(mpi, "always.c")]
+    if not able:
+        pytest.skip("no MPI of the build can")
+    mpi = min(able, key=lambda mpi: (mpi.family, mpi.version))
+    text, lines = of_quickstart("mpi.h")
+    assert [line.split()[0] for line in lines] == ["mpicc", "mpiexec", "nearcache"]
+    (tmp_path / "examples" / "first.c").write_text(text)
+    said = example(
+        "first.c",
+        {"mpicc": [mpi.wrapper], "mpiexec": launch.launcher(mpi, 2)[:1]},
+        words_of=lines,
+        NEARCACHE_MODEL="1900,0.17",
+        OMPI_MCA_osc="^ucx",
+        OMPI_MCA_mpi_yield_when_idle="1",
+        OMPI_MCA_rmaps_base_oversubscribe="1",
+    )
+    assert "rank 0: 50050000" in said and "rank 1: 49950000" in said, said
+    assert hits(said) > 98, said
+
+
+def test_openshmem_program_of_the_quickstart(shmem, preload_shmem, example, tmp_path):
+    text, lines = of_quickstart("shmem.h")
+    assert [line.split()[0] for line in lines] == ["oshcc", "UCX_TLS=tcp,self"]
+    (tmp_path / "examples" / "first.c").write_text(text)
+    said = example(
+        "first.c",
+        {"oshcc": [shmem.wrapper], "oshrun": launch_shmem.launcher(shmem, 2)[:1]},
+        words_of=lines,
+        **launch_shmem.SURROUNDINGS,
+        OMPI_MCA_rmaps_base_oversubscribe="1",
+    )
+    assert "PE 0: 50050000" in said and "PE 1: 49950000" in said, said
+    assert hits(said) > 98, said
 
 
 @pytest.mark.parametrize("name", SHMEM_EXAMPLES)

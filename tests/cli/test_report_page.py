@@ -164,7 +164,7 @@ def test_options_are_compared_by_value(nearcache, tmp_path, fake_home):
 def test_without_the_library_all_options_are_shown(nearcache, tmp_path):
     done = nearcache("report", EXAMPLE, "--html", "-", env={"NEARCACHE_HOME": str(tmp_path)})
     assert done.returncode == 0, done.stderr
-    assert "the library is not installed here" in done.stdout and ">1048576<" in done.stdout
+    assert "table of defaults is not installed here" in done.stdout and ">1048576<" in done.stdout
 
 
 def test_axes_take_any_size():
@@ -296,7 +296,7 @@ def test_settings_are_in_units(text, kind, shown):
 @pytest.mark.parametrize(
     "stored, told, not_told",
     [
-        (0.9, "Try: nearcache run --storage 2048k -- COMMAND", "more would not help"),
+        (0.9, "Try: `nearcache run --storage 2048k -- COMMAND`", "more would not help"),
         (0.1, "though 90.0% of it stayed free", "Try:"),
     ],
 )
@@ -312,6 +312,15 @@ def test_more_storage_is_advised_only_where_it_is_full(stored, told, not_told):
     document["totals"].update(capacity=document["totals"]["gets"] // 5)
     said = " ".join(verdict.advice(document))
     assert told in said and not_told not in said
+
+
+def test_commands_can_be_copied_and_names_stay_escaped():
+    """A line used to break within `--mode off`, and its dashes with it."""
+    from nearcache.html import verdict, whole_page
+
+    line = verdict.caution(make_report_example.make(2))[0]
+    assert "<code>--mode off</code>" in whole_page.with_code(line)
+    assert whole_page.with_code("`<b>` & `") == "<code>&lt;b&gt;</code> &amp; `"
 
 
 def test_nothing_is_advised_of_what_there_never_was():
@@ -330,7 +339,7 @@ def test_access_types_are_explained_at_their_chart():
     page = html.page(json.loads(EXAMPLE.read_text()))
     chart = page[page.index('<figure class="card" id="accesses"') :]
     about = chart[: chart.index("</figcaption>")]
-    assert "“hit, pending” = joined a get that was still under way" in about
+    assert "“hit, pending” = joined a get that was still in flight" in about
 
 
 def with_shared_caches(ranks=4):
@@ -363,7 +372,9 @@ def test_hits_on_what_another_rank_fetched_are_a_class_of_their_own(nearcache, t
     chart = chart[: chart.index("</figure>")]
     drawn = re.findall(r'class="fill (\w+)"/>', chart[chart.index('<div class="drawing') :])
     assert drawn[: len(drawn) // 2][:3] == ["hits_own", "hits_shared", "hits_pending"], drawn
-    assert "“hit, of another&#39;s” = served what another rank of the node had fetched" in chart
+    assert (
+        "“hit, of another&#39;s” = served data that another rank of the node had fetched" in chart
+    )
     slots = [
         list(map(int, row))
         for row in re.findall(
@@ -461,4 +472,6 @@ def test_page_of_an_openshmem_program_that_asked_for_nothing_misses_nothing():
         {**document, "details": {**document["details"], "objects": [], "acquires": []}}
     )
     assert "Not in this report" not in page
-    assert "got and put nothing" in page and "No call of the program was an acquire" in page
+    assert (
+        "accessed no symmetric object" in page and "No call of the program was an acquire" in page
+    )

@@ -223,7 +223,7 @@ def test_hosts_of_the_traces_are_the_nodes(tmp_path):
 
 def test_nodes_are_told_in_one_way(nearcache, run):
     done = nearcache("simulate", run, "--by-host", "--ranks-per-node", "2")
-    assert done.returncode == 2 and "told by one of them" in done.stderr
+    assert done.returncode == 2 and "give only one of them" in done.stderr
     done = nearcache("simulate", run, "--by-host", "--curve")
     assert done.returncode == 2 and "--by-host is for the table" in done.stderr
     done = nearcache("simulate", run, "--by-host")

@@ -1,6 +1,13 @@
 """Wrong usage: one line that says what is wrong, exit code 2, nothing started."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
 
 MANY = 5000 * "9"  # digits that Python will not convert
 
@@ -39,6 +46,35 @@ def test_wrong_usage_is_one_line(nearcache, fake_home, tmp_path, words, told):
     assert done.returncode == 2 and told in done.stderr, done.stderr
     assert done.stderr.startswith("nearcache: ") and done.stderr.count("\n") == 1
     assert not done.stdout and not list(here.iterdir())
+
+
+def shell(line, cwd):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    command = f'alias nearcache="{sys.executable} -m nearcache"\n{line}'
+    return subprocess.run(
+        ["sh", "-c", command], cwd=cwd, env=environment, capture_output=True, text=True
+    )
+
+
+def test_a_full_disk_is_told_in_one_line(fake_home, tmp_path):
+    done = shell(f"nearcache report {ROOT}/tests/cli/report_example.json > /dev/full", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("nearcache: ") and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_nobody_need_read_what_is_said(fake_home, tmp_path):
+    report = f"nearcache report {ROOT}/tests/cli/report_example.json"
+    for line in (f"{report} >&-", f"{report} | true", "nearcache nosuch 2>&-"):
+        assert "Traceback" not in shell(line, tmp_path).stderr, line
+
+
+def test_a_working_directory_that_is_gone_is_told_in_one_line(fake_home, tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    line = f"rmdir {gone}; nearcache run --mpi mpich-5.0.2 --dry-run --report x.json -- ls"
+    done = shell(line, gone)
+    assert done.returncode == 2
+    assert done.stderr.startswith("nearcache: ") and done.stderr.count("\n") == 1, done.stderr
 
 
 def test_without_a_command_there_is_the_help(nearcache, fake_home):

@@ -53,6 +53,12 @@ std::vector<std::filesystem::path> files_of(const char* name) {
   return files;
 }
 
+int refused(const char* word, const char* why) {
+  std::fprintf(stderr, "%s: %s: %s\nusage: %s [--runs N] [--seed S] [file or folder ...]\n",
+               nearcache::test::fuzz_target, word, why, nearcache::test::fuzz_target);
+  return 2;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -63,6 +69,8 @@ int main(int count, char** words) {
       (word == "--runs" ? runs : seed) = std::strtoull(words[++i], nullptr, 10);
       continue;
     }
+    if (word.starts_with("--")) return refused(words[i], "no option of this program, or without value");
+    if (!std::filesystem::exists(words[i])) return refused(words[i], "no such file or folder");
     for (const auto& path : files_of(words[i])) {
       const Bytes input = contents(path);
       std::fprintf(stderr, "%s\n", path.c_str());

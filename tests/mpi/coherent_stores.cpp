@@ -61,6 +61,22 @@ void owner_receives_by_request(Window& window) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+// The request is older than the first reader, and may be started once there are some.
+void persistent_receive_from_before_anybody_reads() {
+  with_window({}, [&](Window& window) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (check::rank == owner)
+      MPI_Recv_init(window.memory + place * window.stride, 1, MPI_INT64_T, writer, 9, check::world,
+                    &request);
+    settle(window);
+    if (check::rank == owner) {
+      EXPECT(!must_keep() || check::stats(window.win).volatile_regions > 0);
+      MPI_Request_free(&request);
+    }
+    check::hidden_barrier();
+  });
+}
+
 // More than goes with the envelope, so that it comes into the memory by itself; into all words.
 void owner_receives_much(Window& window) {
   const int64_t count = words * window.stride;
@@ -258,6 +274,8 @@ void add_stores(std::vector<check::Case>& cases) {
   add("the_kernel_reads_into_it", the_kernel_reads_into_it, owner_sends);
   add("received_into_it", owner_receives, owner_sends);
   add("received_into_it_by_a_request", owner_receives_by_request, owner_sends);
+  cases.push_back({"persistent_receive_from_before_anybody_reads",
+                   persistent_receive_from_before_anybody_reads});
   cases.push_back({"words_side_by_side", [] {
                      Wanted wanted;
                      wanted.stride = 1;

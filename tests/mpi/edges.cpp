@@ -235,6 +235,43 @@ void datatype_handle_reused() {
   }
 }
 
+// Types of few bytes in very many parts: the first get with one must not take minutes, nor
+// gigabytes.
+void datatypes_of_very_many_parts() {
+  Words words(100);
+  constexpr int many = 2000000000;
+  MPI_Datatype nothing, nothings, pieces, cyclic, late, types[4];
+  MPI_Type_contiguous(0, MPI_INT64_T, &nothing);
+  MPI_Type_create_hvector(many, 1, 8, nothing, &nothings);
+  MPI_Type_create_hvector(many, 1, 1, MPI_BYTE, &pieces);
+  const int sizes[3] = {many, 2000, 4},
+            by_default[3] = {MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG,
+                             MPI_DISTRIBUTE_DFLT_DARG};
+  const int cyclicly[1] = {MPI_DISTRIBUTE_CYCLIC}, two[1] = {2},
+            blocks[3] = {MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK},
+            columns[3] = {1, 1, 8};
+  MPI_Type_create_darray(2, 0, 1, sizes, cyclicly, by_default, two, MPI_ORDER_C, MPI_BYTE, &cyclic);
+  // of four columns the last of eight processes has none
+  MPI_Type_create_darray(8, 7, 3, sizes, blocks, by_default, columns, MPI_ORDER_C, MPI_BYTE, &late);
+  int at = 0;
+  for (MPI_Datatype type : {nothings, pieces, cyclic, late}) {
+    MPI_Type_create_resized(type, 0, 8, &types[at]);
+    MPI_Type_commit(&types[at++]);
+  }
+  int64_t word = 0;
+  for (MPI_Datatype type : types) {
+    if (origin()) {
+      MPI_Get(&word, 0, type, 1, 0, 0, type, words.win);
+      MPI_Put(&word, 0, MPI_INT64_T, 1, 0, 0, type, words.win);
+      EXPECT(words.read(1, 7, 5));
+    }
+    MPI_Type_free(&type);
+  }
+  for (MPI_Datatype type : {nothing, nothings, pieces, cyclic, late}) {
+    MPI_Type_free(&type);
+  }
+}
+
 void bottom_with_absolute_addresses() {
   Words words(100);
   static int64_t to[2];
@@ -1119,6 +1156,7 @@ int main(int argc, char** argv) {
         {"several_windows_at_once", several_windows_at_once},
         {"datatype_freed_before_the_flush", datatype_freed_before_the_flush},
         {"datatype_handle_reused", datatype_handle_reused},
+        {"datatypes_of_very_many_parts", datatypes_of_very_many_parts},
         {"bottom_with_absolute_addresses", bottom_with_absolute_addresses},
         {"get_accumulate_as_a_get", get_accumulate_as_a_get},
         {"displacement_unit_of_each_rank", displacement_unit_of_each_rank},

@@ -444,6 +444,24 @@ void own_fetch(Window& window) {
   MPI_Fetch_and_op(&one, &before, MPI_INT64_T, writer, 50, MPI_SUM, window.win);
   MPI_Win_flush(writer, window.win);
 }
+// The same on a window of which nothing is cached: its calls go to MPI unnoted.
+void fetch_of_a_pause(const std::function<void(MPI_Win)>& complete) {
+  int64_t* memory;
+  MPI_Win win;
+  MPI_Info info = check::info("nearcache_mode", "off");
+  MPI_Win_allocate(words * 8, 8, info, check::world, &memory, &win);
+  MPI_Info_free(&info);
+  MPI_Win_lock_all(0, win);
+  keeps(false, [&](Window&) {
+    const int64_t one = 1;
+    int64_t before;
+    MPI_Fetch_and_op(&one, &before, MPI_INT64_T, writer, 50, MPI_SUM, win);
+    complete(win);
+  });
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+}
+
 void a_message(Window&) {
   int to = 0, from = 1;
   MPI_Request request;
@@ -527,6 +545,9 @@ int main(int argc, char** argv) {
        {"own_rank_rget_keeps", [] { keeps(true, own_rank_rget); }},
        {"several_rgets_keep", [] { keeps(true, several_rgets); }},
        {"own_fetch_acquires", [] { keeps(false, own_fetch); }},
+       {"fetch_of_a_pause_acquires_by_flush",
+        [] { fetch_of_a_pause([](MPI_Win win) { MPI_Win_flush(writer, win); }); }},
+       {"fetch_of_a_pause_acquires_by_flush_all", [] { fetch_of_a_pause(MPI_Win_flush_all); }},
        {"message_acquires", [] { keeps(false, a_message); }},
        {"message_with_rget_acquires", [] { keeps(false, rget_and_message); }},
        {"win_sync_acquires", [] { keeps(false, win_sync); }},

@@ -1,6 +1,7 @@
 // What the RMA engine takes of a job and gives back: many windows, many ranks, a rank that dies.
 #include <mpi.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -100,6 +101,28 @@ void of_many_ranks() {
   MPI_Win_free(&win);
 }
 
+// At rank 1, for all that its first window needs. Argument: how many. However far that goes, all
+// ranks have the same kind of window, and come to their end.
+void with_few_descriptors() {
+  rlimit all;
+  getrlimit(RLIMIT_NOFILE, &all);
+  const int first = dup(0);
+  close(first);
+  rlimit few = all;
+  few.rlim_cur = static_cast<rlim_t>(first + std::stoi(check::rest[0]));
+  if (rank == 1) setrlimit(RLIMIT_NOFILE, &few);
+  int64_t memory = 0;
+  MPI_Win win;
+  MPI_Win_create(&memory, 8, 8, MPI_INFO_NULL, check::world, &win);
+  setrlimit(RLIMIT_NOFILE, &all);
+  const int64_t one = 1;
+  MPI_Win_fence(0, win);
+  MPI_Accumulate(&one, 1, MPI_INT64_T, next_rank(), 0, 1, MPI_INT64_T, MPI_SUM, win);
+  MPI_Win_fence(0, win);
+  EXPECT_EQ(memory, 1);
+  MPI_Win_free(&win);
+}
+
 // Rank 1 dies with a lock of rank 0's memory. The others go on as far as they can without it; the
 // end is not the host's, which would wait for the dead.
 void killed_with_a_lock() {
@@ -132,6 +155,14 @@ void killed_with_a_lock() {
     if (code == MPI_SUCCESS) code = MPI_Win_unlock(1, win);
     if (code != MPI_SUCCESS) MPI_Error_class(code, &kind);
     EXPECT_EQ(kind, MPI_ERR_OTHER);
+    // What others answer is waited for as ever.
+    MPI_Request request;
+    got = -1;
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    EXPECT_EQ(MPI_Rget(&got, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win, &request), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    EXPECT_EQ(got, 0);
+    EXPECT_EQ(MPI_Win_unlock(0, win), MPI_SUCCESS);
     std::printf("%s killed_with_a_lock\n", check::failures == 0 ? "ok" : "FAILED");
     std::fflush(stdout);
     kill(computing, SIGKILL);
@@ -147,5 +178,6 @@ int main(int argc, char** argv) {
   return check::run(argc, argv, 2,
                     {{"many_windows", many_windows},
                      {"of_many_ranks", of_many_ranks},
+                     {"with_few_descriptors", with_few_descriptors},
                      {"killed_with_a_lock", killed_with_a_lock}});
 }

@@ -271,6 +271,51 @@ void add_other_windows(std::vector<Row>& rows) {
                   }});
 }
 
+std::string path_of_file() {
+  const char* folder = std::getenv("TMPDIR");
+  int number = static_cast<int>(getpid());
+  HIDDEN(MPI_Bcast)(&number, 1, MPI_INT, 0, W);
+  return std::string(folder != nullptr ? folder : "/tmp") + "/nearcache_semantics." +
+         std::to_string(number);
+}
+
+// Rank 1 makes a file with a word in it, and rank 0 learns by `look`, which says whether it found
+// that; by one call of MPI's that only one rank makes.
+Row file_made(const std::string& name, std::function<bool(const char*)> look) {
+  return {name, [look](Place&) {
+            const std::string path = path_of_file();
+            if (origin()) {
+              while (!look(path.c_str())) {
+              }
+            } else {
+              MPI_File file;
+              HIDDEN(MPI_File_open)
+              (MPI_COMM_SELF, path.c_str(), MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL,
+               &file);
+              HIDDEN(MPI_File_write)(file, send_values, 1, MPI_INT, MPI_STATUS_IGNORE);
+              HIDDEN(MPI_File_close)(&file);
+            }
+            HIDDEN(MPI_Barrier)(W);
+            if (origin()) {
+              unlink(path.c_str());
+            }
+          }};
+}
+
+void add_files(std::vector<Row>& rows) {
+  rows.push_back(file_made("file_delete", [](const char* path) {
+    return MPI_File_delete(path, MPI_INFO_NULL) == MPI_SUCCESS;
+  }));
+  rows.push_back(file_made("file_open", [](const char* path) {
+    MPI_File file;
+    if (MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file) != MPI_SUCCESS) {
+      return false;
+    }
+    HIDDEN(MPI_File_close)(&file);
+    return true;
+  }));
+}
+
 // Where the host has them (ULFM); its own name tells, as Nearcache exports the other in any case.
 // MPICH has the functions, but no network layer that can: they end the program.
 template <typename Function>
@@ -386,6 +431,7 @@ void add_learn_rows(std::vector<check::Case>& cases) {
   add_nonblocking(rows);
   add_other_windows(rows);
   add_agreements(rows);
+  add_files(rows);
   for (const Row& row : rows) {
     cases.push_back({"learn_" + row.name, [row] { run_transparent(row); }});
     cases.push_back({"always_" + row.name, [row] { run_always(row); }});

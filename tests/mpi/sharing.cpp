@@ -1,13 +1,16 @@
 // One cache for the ranks of a node (option share): who is served what another one fetched. Run
 // with NEARCACHE_SHARE=node. With NEARCACHE_SHARE_NODES=2 the even ranks are one node, and the odd
 // ones another. With --threads several threads of each rank use a window at once. With the argument
-// `spawn` a job that the ranks have spawned does the same as they, at the same time.
+// `spawn` a job that the ranks have spawned does the same as they, at the same time; with
+// `addresses` there are windows by the hundred.
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
@@ -437,6 +440,24 @@ void meet(MPI_Comm others) {
 
 std::string program;
 
+// With a large NEARCACHE_MAX_STORAGE: a region has addresses for all that its ranks may keep.
+void windows_by_the_hundred_leave_addresses_for_others() {
+  if (!check::listed(check::rest, "addresses")) return check::skip("not asked for");
+  std::vector<std::unique_ptr<Window>> windows;
+  for (int count = 0; count < 100; count++) windows.push_back(std::make_unique<Window>("always"));
+  in_turn(
+      0, [&] { EXPECT_EQ(windows.back()->read(7), 7); },
+      [&] {
+        EXPECT_EQ(windows.back()->read(7), 7);
+        if (shares()) EXPECT_EQ(windows.back()->hits_of_others(), 1);
+      });
+  constexpr size_t much = size_t{1} << 44;
+  void* const at = mmap(nullptr, much, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  check::expect(at != MAP_FAILED, "an eighth of all addresses are left");
+  if (at != MAP_FAILED) munmap(at, much);
+}
+
 // Its ranks have one cache, as those of this job have, and neither is served what the other
 // fetched.
 void a_spawned_job_has_a_cache_of_its_own() {
@@ -482,18 +503,25 @@ int main(int argc, char** argv) {
   program = argv[0];
 #define CASE(name) \
   { #name, name }
-  return check::run(
-      argc, argv, 4,
-      {CASE(what_one_fetched_serves_the_others_of_its_node), CASE(other_nodes_are_not_served),
-       CASE(who_invalidates_does_not_see_what_others_fetched_before),
-       CASE(a_get_that_was_under_way_when_another_invalidated_is_not_for_it),
-       CASE(own_memory_is_never_what_others_have_fetched),
-       CASE(what_was_fetched_after_an_invalidation_serves_who_invalidated_before),
-       CASE(own_puts_are_seen_at_once_whoever_fetched), CASE(puts_before_the_first_get_are_seen),
-       CASE(many_puts_in_a_row_are_seen), CASE(derived_types_are_the_same_on_all_ranks),
-       CASE(gets_of_parts_of_what_others_fetched_are_served),
-       CASE(acquires_end_what_others_fetched_before), CASE(a_rank_that_is_off_takes_no_part),
-       CASE(ranks_may_have_caches_of_their_own), CASE(modes_may_be_changed_on_the_way),
-       CASE(processes_that_a_rank_forks_take_no_part), CASE(threads_read_and_write_at_once),
-       CASE(a_spawned_job_has_a_cache_of_its_own), CASE(being_spawned_ends)});
+  return check::run(argc, argv, 4,
+                    {CASE(what_one_fetched_serves_the_others_of_its_node),
+                     CASE(other_nodes_are_not_served),
+                     CASE(who_invalidates_does_not_see_what_others_fetched_before),
+                     CASE(a_get_that_was_under_way_when_another_invalidated_is_not_for_it),
+                     CASE(own_memory_is_never_what_others_have_fetched),
+                     CASE(what_was_fetched_after_an_invalidation_serves_who_invalidated_before),
+                     CASE(own_puts_are_seen_at_once_whoever_fetched),
+                     CASE(puts_before_the_first_get_are_seen),
+                     CASE(many_puts_in_a_row_are_seen),
+                     CASE(derived_types_are_the_same_on_all_ranks),
+                     CASE(gets_of_parts_of_what_others_fetched_are_served),
+                     CASE(acquires_end_what_others_fetched_before),
+                     CASE(a_rank_that_is_off_takes_no_part),
+                     CASE(ranks_may_have_caches_of_their_own),
+                     CASE(modes_may_be_changed_on_the_way),
+                     CASE(processes_that_a_rank_forks_take_no_part),
+                     CASE(threads_read_and_write_at_once),
+                     CASE(windows_by_the_hundred_leave_addresses_for_others),
+                     CASE(a_spawned_job_has_a_cache_of_its_own),
+                     CASE(being_spawned_ends)});
 }

@@ -25,12 +25,12 @@ RELEASES_NOTHING = {
         (Comm|File|Win|Session)_(create|set|get|call)_errhandler(_x)? (Add|Remove|Delete)_error_(class|code|string) Session_set_info
         Reduce_local(_c)? ((Comm|Session)_(attach|detach)_buffer|Buffer_(attach|detach))(_c)? Aint_(add|diff) Dims_create Pcontrol""",
     "it only says something": r"""
-        Comm_(rank|size|group|compare|test_inter|remote_size|remote_group|get_info|get_parent|get_failed|is_revoked|get_stream|test_threadcomm)
+        Comm_(rank|size|group|compare|test_inter|remote_size|remote_group|get_info|get_parent|is_revoked|get_stream|test_threadcomm)
         (Cart|Graph|Cartdim|Graphdims)_(get|map|rank|coords|shift|neighbors(_count)?) Dist_graph_neighbors(_count)? Topo_test
         Get_(count|elements|elements_x)(_c)? Get_(version|library_version|processor_name|hw_resource_info) Error_(class|string)
         File_get_(amode|atomicity|byte_offset|group|info|position|view|type_extent(_c)?) Win_(get_info|get_group|shared_query(_c)?)
         Session_get_(info|nth_pset|num_psets|pset_info) Query_(thread|cuda_support|hip_support|rocm_support|ze_support) GPU_query_support
-        Initialized Finalized Is_thread_main Test_cancelled Wtime Wtick Async_get_state Comm_failure_(ack|get_acked) Comm_ack_failed""",
+        Initialized Finalized Is_thread_main Test_cancelled Wtime Wtick Async_get_state""",
     "it completes, begun operations or lets go of them: what there was to tell was told at their start": r"""
         (Wait|Test)(all|any|some)? Request_(get_status(_all|_any|_some)?|is_complete|free) Wait(all)?_enqueue Continue(all|_init)? Cancel
         Buffer_i?flush (Comm|Session)_i?flush_buffer Win_flush(_local)?(_all)? Stream_progress""",
@@ -43,6 +43,41 @@ RELEASES_NOTHING = {
     "a port is known to others by what the program does with its name": r"Open_port",
     "the position is this rank's own": r"File_seek",
     "threads and streams of this process": r"Stream_(create|free) (Start|Stop)_progress_thread Async_(start|spawn)",
+}
+
+# Those by whose return this rank can learn nothing of what another one has done, and why not.
+ACQUIRES_NOTHING = {
+    "objects of this process": RELEASES_NOTHING["objects of this process"],
+    "what is the same from the beginning of the object to its end": r"""
+        Comm_(rank|size|group|compare|test_inter|remote_size|remote_group|get_info|get_parent|get_stream|test_threadcomm)
+        (Cart|Graph|Cartdim|Graphdims)_(get|map|rank|coords|shift|neighbors(_count)?) Dist_graph_neighbors(_count)? Topo_test
+        Get_(version|library_version|processor_name|hw_resource_info) Error_(class|string)
+        File_get_(amode|atomicity|byte_offset|group|info|position|view|type_extent(_c)?) Win_(get_info|get_group|shared_query(_c)?)
+        Session_get_(info|nth_pset|num_psets|pset_info) Query_(thread|cuda_support|hip_support|rocm_support|ze_support) GPU_query_support
+        Initialized Finalized Is_thread_main Wtime Wtick Async_get_state""",
+    "what a message said was learned by the call that completed it": r"Get_(count|elements|elements_x)(_c)? Test_cancelled",
+    "it begins something, which another call completes": r"""
+        I(?!m?probe|ntercomm_)\w+ Comm_(idup(_with_info)?|iagree|ishrink|revoke) File_i\w+ (Send|Bsend|Ssend|Rsend|Recv)_init(_c)? (Psend|Precv)_init Start(all)? Pready(_range|_list)?
+        (Get|Rget|Put|Rput|Accumulate|Raccumulate|Get_accumulate|Rget_accumulate)(_c)? Fetch_and_op Compare_and_swap
+        (Send|Recv|Isend|Irecv|Allreduce)_enqueue(_c)? Stream_(isend|irecv)(_c)? Continue_init (Comm|Session)_iflush_buffer Buffer_iflush""",
+    "its return says no more than that a buffer may be used again, or that something is written": r"""
+        (Send|Bsend|Rsend|Stream_send)(_c)? Buffer_flush (Comm|Session)_flush_buffer File_write(_at|_shared)?(_c)? Close_port""",
+    "nobody waits for the request, nor for what is cancelled": r"Request_free Cancel",
+    "there are no windows yet, or no more": r"Init(_thread)? Session_(init|finalize) Finalize Abort",
+    "a port is known to others by what the program does with its name": r"Open_port",
+    "it is this rank's own memory": r"Win_(attach|detach)",
+    "the position is this rank's own": r"File_seek",
+    "threads and streams of this process": r"Stream_(create|free|progress) (Start|Stop)_progress_thread Async_(start|spawn)",
+}
+ACQUIRING = {
+    "create",
+    "acquire",
+    "acquire_all",
+    "acquire_end",
+    "acquire_if",
+    "complete",
+    "query",
+    "unkept",
 }
 
 
@@ -62,13 +97,26 @@ def declared(mpi):
     }
 
 
-def why_no_release(symbol):
+def reasons(symbol, table):
     name = symbol.split("_", 1)[1]
     return [
         why
-        for why, names in RELEASES_NOTHING.items()
+        for why, names in table.items()
         if any(re.fullmatch(pattern, name) for pattern in names.split())
     ]
+
+
+def why_no_release(symbol):
+    return reasons(symbol, RELEASES_NOTHING)
+
+
+def acquires(row):
+    """Whether a call may tell this rank of what another one has done; of those written by hand their code says it."""
+    if row.kind != "window":
+        return row.kind in ACQUIRING
+    return re.search(
+        r"context\.acquire\(\)|completing\(|opening\(|\bflush\(|_flush\(", written_by_hand(row)
+    )
 
 
 def generated(row):
@@ -115,6 +163,25 @@ def test_every_function_of_an_mpi_releases_or_is_known_not_to(mpi):
     assert {"MPI_Send", "MPI_Ibarrier", "MPI_Win_fence", "MPI_File_write"} <= names
     releasing = {row.symbol for row in RELEASING}
     assert sorted(name for name in names - releasing if not why_no_release(name)) == []
+
+
+def test_every_function_of_an_mpi_acquires_or_is_known_not_to(mpi):
+    names = declared(mpi)
+    acquiring = {row.symbol for row in TABLE if acquires(row)}
+    assert {"MPI_Recv", "MPI_Wait", "MPI_Win_fence", "MPI_File_delete"} <= acquiring & names
+    assert sorted(name for name in names - acquiring if not reasons(name, ACQUIRES_NOTHING)) == []
+
+
+def test_no_function_is_said_both_to_acquire_and_not_to():
+    both = [row.symbol for row in TABLE if acquires(row) and reasons(row.symbol, ACQUIRES_NOTHING)]
+    assert both == []
+    assert [
+        row.symbol
+        for row in TABLE
+        if not acquires(row)
+        and row.requirement != "openmpi"
+        and not reasons(row.symbol, ACQUIRES_NOTHING)
+    ] == []
 
 
 def test_no_function_is_said_both_to_release_and_not_to():
@@ -230,11 +297,18 @@ def test_a_call_tells_where_it_receives(symbol):
     # what writes goes past this where nobody reads
     writes = symbol in ("MPI_Get_accumulate", "MPI_Fetch_and_op")
     assert (
-        code.index("if (receives_are_told()) [[unlikely]] {")
+        code.index("receives_are_told()) [[unlikely]] {")
         < code.index("note_write();" if writes else "note_release();")
         < code.index(RECEIVES[symbol])
         < code.index("return noted_write(" if writes else "next.")
     )
+
+
+def test_persistent_requests_are_told_of_before_anybody_reads():
+    for symbol in ("MPI_Recv_init", "MPI_Precv_init", "MPI_Allreduce_init_c"):
+        code = generated(next(row for row in TABLE if row.symbol == symbol))
+        assert "  if (persistent_receives_are_told()) [[unlikely]] {" in code
+    assert "if (persistent_receives_are_told())" in fortran("MPI_Recv_init")
 
 
 def test_a_call_of_fortran_tells_where_it_receives():

@@ -55,6 +55,21 @@ def test_windows_that_the_engine_does_are_as_the_standard_has_them(
 
 
 @pytest.mark.few_mpis
+@pytest.mark.parametrize("fabric, memory", [("socket", "created"), ("node", "allocated")])
+@pytest.mark.parametrize("mode", ["off", "transparent"])
+def test_calls_that_are_unusual_are_right_or_an_error(mpi, preload, fabric, memory, mode):
+    env = {
+        "NEARCACHE_RMA": "on",
+        "NEARCACHE_RMA_FABRIC": fabric,
+        "NEARCACHE_MODE": mode,
+        "MALLOC_PERTURB_": "165",
+    }
+    result = launch.run(mpi, 3, "rma_edges", f"--{memory}", env=env).check()
+    assert len(result.lines("ok")) >= 16
+    assert result.output.count("its window was freed: rank") == 3
+
+
+@pytest.mark.few_mpis
 @pytest.mark.parametrize("fabric", ["socket", "node", "rdma"])
 def test_large_transfers_in_epochs_of_every_kind(mpi, preload, fabric):
     env = {"NEARCACHE_RMA": "on", "NEARCACHE_RMA_FABRIC": fabric, "NEARCACHE_MODE": "off"}
@@ -282,6 +297,16 @@ def test_sixty_four_ranks_of_one_machine(mpi, preload):
     result = launch.run(mpi, 64, "rma_job", "--only", "of_many_ranks", env=env).check()
     assert result.lines("ok") == ["ok of_many_ranks"]
     assert "not done by the RMA engine" not in result.output
+
+
+# The network needs 4 of them, the agent 3 more.
+@pytest.mark.few_mpis
+@pytest.mark.parametrize("descriptors", [2, 5, 12])
+def test_a_rank_that_has_too_few_descriptors_holds_up_nobody(mpi, preload, descriptors):
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_RMA_FABRIC": "socket"}
+    words = ["--only", "with_few_descriptors", str(descriptors)]
+    result = launch.run(mpi, 3, "rma_job", *words, env=env, timeout=60).check()
+    assert result.lines("ok") == ["ok with_few_descriptors"]
 
 
 # Whose launcher does not see that a rank has died before rank 2 has said what came of it: Hydra may

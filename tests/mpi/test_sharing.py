@@ -106,6 +106,14 @@ def test_ranks_share_where_memory_is_limited_to_little_more_than_they_ask_for(mp
 
 
 @pytest.mark.few_mpis
+def test_windows_by_the_hundred_leave_addresses_for_others(mpi, preload):
+    skip_where_nobody_shares(mpi)
+    case = "windows_by_the_hundred_leave_addresses_for_others"
+    sharing = {"NEARCACHE_SHARE": "node", "NEARCACHE_MAX_STORAGE": "64G", **POLITE}
+    launch.run(mpi, 4, "sharing", "--only", case, "addresses", env=sharing).check()
+
+
+@pytest.mark.few_mpis
 def test_where_nobody_can_share_windows_are_created_as_without_the_option(mpi, preload):
     def gathers(**env):
         below = [mpi.binary("libcount_mpi.so")]

@@ -2,7 +2,7 @@
  * nobody takes, is an end of a run that Spin finds invalid, as nothing here has a time-out but the one that arms the agent again.
  *
  * Each of THREADS threads waits for one message, TURNS times, and the network brings it whenever it likes; one more thread brings some of them from within the
- * rank (an operation on the own window). Another thread is in a call of the host, which lets it help HELPS times: it polls in the agent's place, which is disarmed until
+ * rank (an operation on the own window). Having got it, it arms the agent, or leaves that to a timer, as the next call is likely to come at once. Another thread is in a call of the host, which lets it help HELPS times: it polls in the agent's place, which is disarmed until
  * that thread is back, or a timer says that it has not looked for long: it may come back without a word. The fabric may take messages from the network whenever it is called, be it to send or at the end of a poll, and hold them until the
  * next poll: these keep no descriptor readable. Every other macro breaks a rule. */
 #ifndef THREADS
@@ -109,7 +109,7 @@ end:
      LOCK;
      /* The timer may have rung. */
      if
-     :: timer && leased && looked -> looked = false
+     :: timer && (leased || polling) && looked -> looked = false
      :: timer ->
         timer = false;
 #ifndef THE_TIMER_ARMS_NOTHING
@@ -172,15 +172,25 @@ proctype Waits(byte me) {
            fi
         od;
         polling = false;
+        if
+        :: followers == 0 ->                     /* the next call is likely to come at once */
+           atomic {
+             leased = true; looked = true;
+#ifndef LENDS_WITHOUT_A_TIMER
+             timer = true
+#endif
+           }
+        :: true ->
 #ifndef LEAVES_WITHOUT_A_LOOK
-        rearm();
+           rearm();
 #endif
 #ifndef LEAVES_WITHOUT_ARMING
-        atomic { armed = true; news = false };
+           atomic { armed = true; news = false };
 #endif
 #ifndef NOBODY_HEARS_THAT_THE_LEADER_LEFT
-        if :: followers > 0 -> notify_all() :: else fi;
+           if :: followers > 0 -> notify_all() :: else fi
 #endif
+        fi;
         break
      :: taken[me] < turn && polling ->           /* follow */
         send();

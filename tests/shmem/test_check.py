@@ -7,7 +7,7 @@ import pytest
 from support import shmem_runs
 
 CHECK = {"NEARCACHE_SHMEM_CHECK": "1"}
-WARNED = "was served old data"
+WARNED = "was served stale data"
 
 
 def checked(shmem, way, **more):
@@ -44,7 +44,7 @@ def test_what_should_have_been_an_acquire_is_named(shmem, preload_shmem, way, ca
 @pytest.mark.parametrize("way", ["waits", "fetches", "acquires", "only_polls", "waits_in_threads"])
 def test_programs_that_keep_the_contract_are_not_accused(shmem, preload_shmem, way):
     output = checked(shmem, way).output
-    assert WARNED not in output and "and none was old" in output
+    assert WARNED not in output and "and none was stale" in output
     assert "read NEW" in output
 
 
@@ -57,7 +57,7 @@ def test_the_cases_of_the_contract_keep_it(shmem, preload_shmem, cache):
 @pytest.mark.parametrize("cache", [{}, shmem_runs.TINY], ids=["default", "tiny"])
 def test_threads_that_keep_it_are_not_accused(shmem, preload_shmem, cache):
     result = shmem_runs.over_model(shmem, 2, "shmem_threads", 1, 5, env={**CHECK, **cache}).check()
-    assert WARNED not in result.output and "and none was old" in result.output
+    assert WARNED not in result.output and "and none was stale" in result.output
 
 
 def test_a_report_counts_what_was_old(shmem, preload_shmem, tmp_path):

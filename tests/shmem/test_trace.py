@@ -132,7 +132,7 @@ def test_a_program_that_breaks_the_contract_is_not_to_be_cached(
     advice, done = advise(nearcache_command, tmp_path, *program, env=env)
     assert advice["contract"]["hits_old"] > 0
     assert "The program breaks the cache's contract" in done.stdout
-    assert "was served old data" in done.stderr and "Command:" not in done.stdout
+    assert "was served stale data" in done.stderr and "Command:" not in done.stdout
 
 
 @launch_upc.needs_upc

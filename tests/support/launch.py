@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("NEARCACHE_BUILD", ROOT / "build")).resolve()
 LONG = os.environ.get("NEARCACHE_TEST_LONG", "") not in ("", "0")
+GIVE_WAY = BUILD / "bin" / "libgive_way.so"
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,11 @@ def launcher(mpi, ranks):
     return command
 
 
+def giving_way():
+    """What is preloaded into each rank below all else: who waits sleeps, instead of polling while others need the core."""
+    return [GIVE_WAY] if GIVE_WAY.exists() else []
+
+
 def tcp_variables(mpi):
     """Variables that make ranks of one host talk through the loopback interface instead of shared memory."""
     if mpi.family == "openmpi":
@@ -120,14 +126,12 @@ def tcp_variables(mpi):
 
 def rank_environment(mpi, preload, below, above, env, tcp):
     variables = {}
-    objects = [*above, *([mpi.preload] if preload else []), *below]
+    objects = [*above, *([mpi.preload] if preload else []), *below, *giving_way()]
     if objects:
         variables["LD_PRELOAD"] = " ".join(map(str, objects))
     if mpi.family == "openmpi":
         variables["OMPI_MCA_mpi_yield_when_idle"] = "1"  # there are more ranks than cores
         variables["OMPI_MCA_osc"] = "^ucx"  # complains where there is no network card
-    else:
-        variables["MPIR_CVAR_POLLS_BEFORE_YIELD"] = "0"
     if preload:
         # Over shared memory gets are cheap and would be bypassed: then nothing would be tested.
         variables["NEARCACHE_SKIP_CHEAP"] = "0"

@@ -93,7 +93,7 @@ def run(
     """
     path = Path(program)
     binary = path if path.is_absolute() else shmem.binary(program)
-    objects = [*above, *([shmem.preload] if preload else []), *below]
+    objects = [*above, *([shmem.preload] if preload else []), *below, *launch.giving_way()]
     variables = {**({"LD_PRELOAD": " ".join(map(str, objects))} if objects else {}), **(env or {})}
     command = [
         *launcher(shmem, pes),

@@ -146,7 +146,12 @@ def run(path, threads, *args, cache=True, tcp=False, timeout=60, env=None, stdin
     """Runs a program on `threads` threads. tcp: they talk through the loopback interface, not by shared memory."""
     from nearcache.upcc import upcrun
 
-    surroundings = {**launch_shmem.surroundings(tcp), **(env or {})}
+    preloaded = " ".join(map(str, launch.giving_way()))
+    surroundings = {
+        **launch_shmem.surroundings(tcp),
+        **({"LD_PRELOAD": preloaded} if preloaded else {}),
+        **(env or {}),
+    }
     with home():
         plan = upcrun.plan(
             [str(path), *map(str, args)], threads, cache=cache, heap=heap, environment=surroundings

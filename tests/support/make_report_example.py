@@ -285,7 +285,7 @@ def make(ranks=8, seed=1):
         "verdict": {
             "helped": True,
             "saved_seconds": saved,
-            "text": f"hits saved an estimated {saved:.3f} s a rank; the run took {wall['mean']:.3f} s",
+            "text": f"hits saved an estimated {saved:.3f} s per rank; the run took {wall['mean']:.3f} s",
         },
         "details": details(slots, totals, ranks),
     }

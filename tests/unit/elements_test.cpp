@@ -173,6 +173,26 @@ TEST(Elements, PairsOfValueAndIndex) {
   pairs<double, double>(Element::pair_of_doubles);
 }
 
+TEST(Elements, WhatLiesInAPairAndBehindItIsNotOfThePair) {
+  struct ShortInt {
+    int16_t value;
+    int16_t gap;
+    int32_t index;
+  };
+  ShortInt memory{5, 11, 1};
+  const ShortInt less{4, 22, 2}, equal{4, 33, 1}, more{9, 44, 0};
+  const auto apply_to_it = [&](Operation operation, const ShortInt& data) {
+    apply(operation, Element::pair_short, reinterpret_cast<std::byte*>(&memory),
+          reinterpret_cast<const std::byte*>(&data), 1);
+  };
+  apply_to_it(Operation::minloc, less);
+  EXPECT_TRUE(memory.value == 4 && memory.gap == 11 && memory.index == 2);
+  apply_to_it(Operation::minloc, equal);
+  EXPECT_TRUE(memory.value == 4 && memory.gap == 11 && memory.index == 1);
+  apply_to_it(Operation::maxloc, more);
+  EXPECT_TRUE(memory.value == 9 && memory.gap == 11 && memory.index == 0);
+}
+
 TEST(Elements, BytesKnowBitsAndNothingElse) {
   EXPECT_EQ(result(Operation::bit_xor, Element::bytes, std::byte{6}, std::byte{3}), std::byte{5});
   EXPECT_EQ(result(Operation::bit_or, Element::bytes, std::byte{6}, std::byte{3}), std::byte{7});

@@ -122,7 +122,7 @@ TEST(Report, AnOpenShmemProgramWhoseCacheIsOffOrPassedByIsToldSo) {
   Report report = openshmem_example();
   for (RankReport& rank : report.ranks)
     rank.counters.bypassed = rank.counters.gets, rank.counters.puts_bypassed = rank.counters.puts;
-  EXPECT_NE(report_text(report).find("all gets and puts went past the cache"), std::string::npos);
+  EXPECT_NE(report_text(report).find("all gets and puts bypassed the cache"), std::string::npos);
   report.options.shmem = false;
   EXPECT_NE(report_text(report).find("the cache was switched off"), std::string::npos);
 }
@@ -155,8 +155,9 @@ TEST(Report, ALossIsALoss) {
     rank.counters.saved_ns = 500'000'000;
     rank.counters.lost_ns = 1'500'000'000;
   }
-  EXPECT_NE(report_text(report).find("hits cost an estimated 1.000 s a rank more than they spared"),
-            std::string::npos)
+  EXPECT_NE(
+      report_text(report).find("hits cost an estimated 1.000 s per rank more than they saved"),
+      std::string::npos)
       << report_text(report);
   EXPECT_NE(report_json(report).find("\"saved_seconds\": -1.0"), std::string::npos);
 }
@@ -182,7 +183,7 @@ TEST(Report, SaysThatNothingWasRepeatedOnlyWhereMostWasKept) {
     EXPECT_EQ(report_text(report).find("no get was repeated"), std::string::npos);
     EXPECT_NE(report_text(report).find("the index or the storage is small"), std::string::npos);
   }
-  EXPECT_NE(report_text(without_hits(0, 0, 100)).find("all gets went past the cache"),
+  EXPECT_NE(report_text(without_hits(0, 0, 100)).find("all gets bypassed the cache"),
             std::string::npos);
 }
 

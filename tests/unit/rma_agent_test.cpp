@@ -215,6 +215,48 @@ TEST_P(Agents, IsInItsPlaceAgainWhenWhoHelpedIsBack) {
   asks.join();
 }
 
+// Calls that follow each other at once, until the agent is left disarmed for the next one.
+// False where the machine is too slow for that.
+bool call_until_lent(Rank* rank, int target) {
+  for (int i = 0; i < 20000 && !rank->agent->is_lent(); ++i) rank->fetch_add(target, 5, 1);
+  return rank->agent->is_lent();
+}
+
+TEST_P(Agents, IsInItsPlaceAgainWhenTheNextCallDoesNotCome) {
+  begin(2);
+  for (uint64_t i = 0; i < 3; ++i) {
+    if (!call_until_lent(ranks[0].get(), 1)) GTEST_SKIP() << "calls do not come at once here";
+    EXPECT_EQ(ranks[1]->fetch_add(0, 6, 1), i);
+    EXPECT_FALSE(ranks[0]->agent->is_lent());
+  }
+}
+
+TEST_P(Agents, IsInItsPlaceAgainWhenACallOfTheHostComes) {
+  begin(2);
+  if (!call_until_lent(ranks[0].get(), 1)) GTEST_SKIP() << "calls do not come at once here";
+  ranks[0]->agent->let_go();
+  EXPECT_FALSE(ranks[0]->agent->is_lent());
+}
+
+TEST_P(Agents, WhoHelpsTakesItsPlaceAlsoBetweenCalls) {
+  begin(2);
+  call_until_lent(ranks[0].get(), 1);
+  std::atomic<bool> over{false};
+  std::thread asks([&] {
+    for (uint64_t times = 0; times < 300; ++times) EXPECT_EQ(ranks[1]->fetch_add(0, 6, 1), times);
+    over = true;
+  });
+  while (!over) ranks[0]->agent->help();
+  ranks[0]->agent->helped();
+  asks.join();
+  EXPECT_FALSE(ranks[0]->agent->is_helped());
+}
+
+TEST_P(Agents, StopsBetweenCalls) {
+  begin(2);
+  call_until_lent(ranks[0].get(), 1);
+}
+
 TEST_P(Agents, ManyThreadsOfManyRanksAddAndWaitForEachOther) {
   begin(3);
   constexpr uint64_t threads = 3, times = 60;

@@ -882,6 +882,29 @@ TEST(RmaNode, WhoWaitsForALockOfARankThatEndsIsTold) {
   EXPECT_FALSE(job.window(0).queued(2));
 }
 
+// A window that is opened when others cannot be found any more: whoever uses it is told.
+TEST(RmaNode, AWindowWhoseMembersWereLostBeforeTheyWereFoundIsBroken) {
+  Job job(3, 5, 64, 3);
+  Window& window = *job.engines[0]->open(
+      43, Members(3), Memory::fixed(job.memory[0].data(), 512, 8), job.nodes[0].get());
+  EXPECT_FALSE(window.find_nears());
+  job.engines[0]->ended(2);
+  ASSERT_TRUE(window.broken());
+  const std::vector<int> others{1, 2};
+  window.fence_enter();
+  EXPECT_FALSE(window.fence_met());
+  window.post(others);
+  EXPECT_FALSE(window.started(others));
+  window.complete(others);
+  window.lock_all(false);
+  const uint64_t value = 1;
+  Transfer transfer{
+      .kind = Kind::put, .target = 2, .length = sizeof value, .data = Job::bytes(value)};
+  EXPECT_TRUE(window.issue(&transfer));
+  EXPECT_EQ(window.take_error(2), Status::lost_peer);
+  window.unlock_all();
+}
+
 // A rank that has left a fence may not look at memory in which what came before is not done yet.
 TEST(RmaNode, AFenceIsOverAtATargetWhenItHasExecutedWhatOthersSentBefore) {
   Job job(3, 3, 64, 2);

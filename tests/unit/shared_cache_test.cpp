@@ -406,6 +406,45 @@ TEST(SharedCache, GrowsForAllRanksWithinItsLimit) {
                         << sizes.stored_bytes << " bytes of " << sizes.storage_bytes;
 }
 
+TEST(SharedCache, EntriesAreFoundWhereAnotherRankHasResizedTheIndex) {
+  SharedCache::Plan plan = small_plan(2, 512 << 10, 64);
+  plan.settings.tuner.interval = 256;
+  plan.settings.tuner.adaptive = true;
+  Node node(plan);
+  const auto a = node.join(), b = node.join();
+  const uint64_t at_first = a->sizes().index_entries;
+  const auto all = [&](SharedCache& by, auto missed) {
+    for (int at = 0; at < 2000; ++at) {
+      if (get(by, key_at(at * 64), 64, no_writes()).empty()) missed(at);
+    }
+  };
+  for (int round = 0; round < 20; ++round) {
+    all(*a, [&](int at) { publish(*a, key_at(at * 64), bytes_of(64, at), a->clock()); });
+  }
+  ASSERT_GT(a->sizes().index_entries, at_first);
+  int missed_by_a = 0, missed_by_b = 0;
+  all(*a, [&](int) { ++missed_by_a; });
+  all(*b, [&](int) { ++missed_by_b; });
+  EXPECT_LT(missed_by_a, 1000);
+  EXPECT_EQ(missed_by_a, missed_by_b);
+}
+
+// As far as the system has large pages for memory that is shared.
+TEST(SharedCache, WhatIsInLargePagesIsAsItWas) {
+  Node node(small_plan(2, 16 << 20));
+  const auto a = node.join(), b = node.join();
+  int hits = 0;
+  for (int at = 0; at < 2000; ++at) publish(*a, key_at(at * 4096), bytes_of(4000, at), a->clock());
+  for (int at = 0; at < 2000; ++at) {
+    const auto data = get(*b, key_at(at * 4096), 4000, no_writes());
+    if (data.empty()) continue;
+    EXPECT_EQ(data, bytes_of(4000, at));
+    ++hits;
+  }
+  EXPECT_GT(hits, 1900);
+  EXPECT_EQ(a->check(), nullptr);
+}
+
 TEST(SharedCache, MemoryOfShardsThatBeganAnewIsCountedAnew) {
   SharedCache::Plan plan = small_plan(2, 256 << 10, 1024);
   plan.settings.tuner.interval = 256;

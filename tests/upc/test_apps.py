@@ -142,4 +142,4 @@ def test_the_runtime_and_the_programs_keep_the_contract(name):
     checked = {"NEARCACHE_SHMEM_CHECK": "1"}
     result = launch_upc.run(program(folder), 2, *words, tcp=True, env=checked, timeout=180)
     assert said(result)["correct"] is True
-    assert "and none was old" in result.stderr, result.stderr
+    assert "and none was stale" in result.stderr, result.stderr

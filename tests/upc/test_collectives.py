@@ -31,7 +31,7 @@ WAYS = [
 ]
 ERRORS = {
     "two_ins": "upc_all_broadcast: flags 0x6 has more than one of UPC_IN_ALLSYNC",
-    "no_flag": "upc_all_gather_all: flags 0x100000 has bits that are no UPC_IN_",
+    "no_flag": "upc_all_gather_all: flags 0x100000 has bits that are not UPC_IN_",
     "null_dst": "upc_all_scatter: dst is a null pointer",
     "null_src": "upc_all_exchange: src is a null pointer",
     "dst_thread": "upc_all_broadcast: dst has affinity to thread 2, and must have to thread 0",
@@ -43,8 +43,8 @@ ERRORS = {
     "no_thread": "upc_all_permute: perm[",
     "domain_type": "upc_all_atomicdomain_alloc: type 21 is none of atomic domains",
     "domain_operation": "upc_all_atomicdomain_alloc: operations 0x10 are not for this type",
-    "other_operation": "upc_atomic_relaxed: the operation is none of the domain's",
-    "freed_domain": "upc_atomic_strict: this is no atomic domain",
+    "other_operation": "upc_atomic_relaxed: the operation is not one of the domain's",
+    "freed_domain": "upc_atomic_strict: this is not an atomic domain",
     "unaligned": "upc_atomic_relaxed: the target is not aligned",
     "handle": "upc_sync: 99 is no handle",
 }

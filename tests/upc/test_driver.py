@@ -1,5 +1,6 @@
 """upcc's command line, its steps and its messages. What the language means is tested in tests/upc/language."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -231,6 +232,19 @@ def test_language_may_be_named(upcc, write, tmp_path):
     assert output(tmp_path / "hello", 1) == "1 threads, nothing, 9\n"
     code, _, err = upcc("-x", "fortran", "hello.text")
     assert code == 1 and "fortran" in err
+
+
+def test_a_source_may_come_from_standard_input(upcc, write, tmp_path):
+    write(hello_upc=HELLO)
+    with open("hello.upc") as source:
+        before = os.dup(0)
+        os.dup2(source.fileno(), 0)  # which the preprocessor reads
+        try:
+            good(upcc("-c", "-o", "hello.o", "-x", "upc", "-"))
+        finally:
+            os.dup2(before, 0)
+            os.close(before)
+    assert (tmp_path / "hello.o").exists()
 
 
 @pytest.mark.parametrize(
@@ -484,10 +498,12 @@ def test_feature_macro_of_the_source_counts(upcc, write):
         (["--cc='gcc", "-c", "a.upc"], "--cc: no closing quotation"),
         (["-link-with='gcc", "a.upc"], "-link-with: no closing quotation"),
         (["@quoted"], "@quoted: no closing quotation"),
+        (["@circle"], "@circle: it names itself"),
+        (["--translate", "-o", "nosuch/a.c", "a.upc"], "nosuch/a.c: No such file"),
     ],
 )
 def test_wrong_use_is_told(upcc, write, words, told):
-    write(a_upc="int a;\n", quoted="-DA='1\n")
+    write(a_upc="int a;\n", quoted="-DA='1\n", circle="-c @circle a.upc\n")
     code, _, err = upcc(*words)
     assert code == 1 and re.search(r"^upcc: error: ", err) and told in err
 

@@ -37,7 +37,7 @@ def checked_model(
     return text
 
 
-@click.command(cls=AdviseCommand, short_help="Run a program and say whether caching would help")
+@click.command(cls=AdviseCommand, short_help="Run a program and tell whether caching would help")
 @click.option(
     "--mpi",
     "tag",
@@ -65,7 +65,7 @@ def checked_model(
 @click.option(
     "--json",
     metavar="FILE",
-    help="Write the advice as JSON, too; - is standard output, without the text",
+    help="Also write the advice as JSON; - is standard output, without the text",
 )
 @click.option(
     "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
@@ -80,13 +80,13 @@ def advise(
     json: str | None,
     width: int | None,
 ) -> None:
-    """Run COMMAND (mpiexec ... ./program ...) once, and say whether caching would help it.
+    """Run COMMAND (mpiexec ... ./program ...) once and tell whether caching would help it.
 
-    The run records a trace; from it follow which mode is safe (what was written while it was read), how much time hits would
-    save, how much storage that takes, and what to set - or that it is not worth it.
+    The run records a trace. The advice derived from it says which mode is safe (what was written while it was read), how much
+    time hits would save, how much storage that takes, and what to set, or that caching is not worth it.
 
-    A program of OpenSHMEM or UPC (oshrun ... ./program, upcrun ... ./program) is run twice: uncached with a trace, and cached with
-    every hit fetched again, which tells whether it keeps the cache's contract.
+    An OpenSHMEM or UPC program (oshrun ... ./program, upcrun ... ./program) is run twice: uncached with a trace, then cached with
+    every hit fetched again, which shows whether it keeps the cache's contract.
     """
     if bool(words) == bool(traces):
         raise click.UsageError(

@@ -38,7 +38,7 @@ NO_PROMISE_SHARE = (
 )
 # Why a promise is not needed where quiet phases do as much.
 DEFAULT_DOES = (
-    "the default, which needs no promise, saves as much in this run, as nobody wrote while gets "
+    "the default, which needs no promise, saves as much in this run, because nobody wrote while gets "
     "repeated"
 )
 CLEARLY_MORE = 1.2  # times what `transparent` saves
@@ -161,7 +161,7 @@ def safe_mode(window: SafetyWindow, complete: bool) -> tuple[str, list[str]]:
     always, user = window["always"], window["user"]
     if not complete:
         return "transparent", [
-            "traces of some ranks are missing or not whole, so no other mode can be vouched for"
+            "traces of some ranks are missing or incomplete, so no other mode can be vouched for"
         ]
     if window["writes_while_read"] == 0:
         return "always", [
@@ -171,17 +171,17 @@ def safe_mode(window: SafetyWindow, complete: bool) -> tuple[str, list[str]]:
         ]
     if always["stale"] == 0:
         return "always", [
-            "it was written while it was read, but never what one had read and read again: `always` is safe for runs like this one, "
+            "it was written while it was read, but no rank read again what had been written: `always` is safe for runs like this one, "
             "`user` for all that keep their phases apart"
         ]
     why = f"with `always`, {always['stale']:,} gets would have returned old data" + (
         f": rank {always['example']['reader']} read {always['example']['bytes']} B at {always['example']['displacement']} of rank "
-        f"{always['example']['target']}, and {writer(always['example'])} wrote there meanwhile"
+        f"{always['example']['target']}, and {writer(always['example'])} wrote there in the meantime"
         if always["example"]
         else ""
     )
     if user["stale"] == 0:
-        return "user", ["phases of writing and of reading take turns", why]
+        return "user", ["writing and reading phases alternate", why]
     return "transparent", ["it was written while it was read", why]
 
 
@@ -294,11 +294,11 @@ class Judge:
             notes.append(
                 f"traces of {missing} of {self.ranks} ranks are missing"
                 if missing > 0
-                else "a trace is not whole (records were dropped, or the program did not reach MPI_Finalize)"
+                else "a trace is incomplete (records were dropped, or the program did not reach MPI_Finalize)"
             )
         if self.cost["from"] == "model":
             notes.append(
-                "what a get costs was given: times are those of a run in which the rest takes as long as in this one"
+                "the cost of a get was given: times are for a run in which everything else takes as long as in this one"
             )
         if self.modelled:
             notes.append(f"the network was modelled: {self.modelled}")
@@ -347,7 +347,7 @@ class Judge:
         ):
             mode = "transparent"
             reasons = [
-                "its gets repeat before others' writes must be seen, so `transparent`, which needs no promise, saves as much as any mode"
+                "its gets repeat before others' writes must be visible, so `transparent`, which needs no promise, saves as much as any mode"
             ]
         elif (
             mode != "transparent"
@@ -380,7 +380,7 @@ class Judge:
             advice.saved_seconds = advice.saved_seconds_least = 0.0
             advice.undecided = True
             reason = [
-                "whether that is worth it depends on what a get costs, which was not measured",
+                "whether that is worthwhile depends on what a get costs, which was not measured",
                 *reasons,
             ]
         if not reason and not self.worth(advice):
@@ -414,13 +414,15 @@ class Judge:
         if saved <= 0 or not row["hits_kept"]:
             return mode, reasons
         text = (
-            f"`coherent` keeps across synchronisation what nobody wrote, and needs no promise: {row['hits_kept']:,} hits on what was "
-            f"read before, for {row['validations']:,} looks at versions (estimated by the writes in the traces, at best)"
+            f"`coherent` keeps what nobody wrote across synchronisation, and needs no promise: {row['hits_kept']:,} hits on data "
+            f"read before, for {row['validations']:,} reads of versions (estimated from the writes in the traces, at best)"
         )
         # Not held against it: the trace may be the reason, as the kernel watches pages for the trace or for the mode, not for both.
         why = self.incoherent.get(window["id"])
         kept_back = (
-            [f"in this run, with a trace, others kept nothing of it, or of some rank's part: {why}"]
+            [
+                f"in this run, which recorded a trace, others kept nothing of it, or of some rank's part: {why}"
+            ]
             if why
             else []
         )
@@ -515,8 +517,8 @@ class Judge:
     def why_shared(self, shared: SharedAdvice, alone: list[str]) -> str:
         of_others = shared.hits_of_others / max(1, shared.hits)
         text = (
-            f"one cache for the ranks of a node (`share=node`): {of_others:.0%} of {shared.hits:,} hits are on what another one of up to "
-            f"{shared.ranks} ranks has read"
+            f"one cache for the ranks of a node (`share=node`): {of_others:.0%} of {shared.hits:,} hits are on data read by another of up to "
+            f"{shared.ranks} ranks"
         )
         return f"{text}; with a cache for each rank, {alone[0]}" if alone else text
 
@@ -582,11 +584,11 @@ class Judge:
         """Why no cache could help, by counts alone; nothing if it could."""
         if window["always"]["hits"] < 0.01 * window["gets"]:
             return [
-                f"its gets hardly repeat: {window['always']['hits']:,} of {window['gets']:,} asked for what the same rank had read before"
+                f"its gets rarely repeat: {window['always']['hits']:,} of {window['gets']:,} requested what the same rank had read before"
             ]
         if mode == "transparent" and self.transparent_hits(window) < 0.01 * window["gets"]:
             return [
-                "gets repeat, but only after a synchronisation by which others' writes must be seen",
+                "gets repeat, but only after a synchronisation that must make others' writes visible",
                 *reasons,
             ]
         return []
@@ -599,7 +601,7 @@ class Judge:
                 f"a get of {mean:,.0f} B costs {get:,.0f} ns here, hardly more than a hit (the targets are a memory copy away)"
             ]
         return [
-            f"all its gets together would save {advice.saved_seconds:.4f} s a rank, too little beside {self.wall:.3f} s"
+            f"all its gets together would save {advice.saved_seconds:.4f} s per rank, too little compared with {self.wall:.3f} s"
         ]
 
 

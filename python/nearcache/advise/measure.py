@@ -39,6 +39,16 @@ class Evidence:
     shared: Mapping[str, Replay] | None = None
 
 
+def forget_earlier_run(prefix: str) -> None:
+    """One of more ranks would leave traces that seem to be of this run."""
+    try:
+        for path in (*simulate.traces_of_ranks(prefix), prefix + REPORT):
+            if os.path.exists(path):
+                os.unlink(path)
+    except OSError as error:
+        raise NearcacheError(f"--keep: cannot replace {error.filename}: {error.strerror}") from None
+
+
 @contextmanager
 def folder_for(keep: str | None) -> Iterator[str]:
     """The prefix of the traces: the user's, which stays, or one in a folder that goes. All ranks must reach it, so it is not in /tmp."""
@@ -46,6 +56,7 @@ def folder_for(keep: str | None) -> Iterator[str]:
         prefix = os.path.abspath(keep)
         if not os.path.isdir(os.path.dirname(prefix)):
             raise NearcacheError(f"--keep: there is no folder {os.path.dirname(prefix)}")
+        forget_earlier_run(prefix)
         yield prefix
         return
     try:

@@ -133,7 +133,7 @@ def advice_of(study: PageStudy, wall: float, contract: Contract | None) -> PageA
     gain = scale * saved(row)
     notes = []
     if any(trace["dropped"] or trace["cut_short"] for trace in traces) or pes < traces[0]["ranks"]:
-        notes.append("traces are missing or not whole")
+        notes.append("traces are missing or incomplete")
     if study["cost"]["from"] == "assumed":
         notes.append("nothing was measured: what a get costs is assumed; give it by --model L,G")
     return PageAdvice(
@@ -159,13 +159,13 @@ def headline(advice: PageAdvice) -> str:
     if not advice.gets and not advice.puts:
         return "Caching would not make this run faster: no PE read or wrote another PE's memory over the network."
     if not advice.helps:
-        loss = f" It would cost about {text.seconds(-advice.saved_seconds)} a PE."
+        loss = f" It would cost about {text.seconds(-advice.saved_seconds)} per PE."
         lost = advice.saved_seconds < -LEAST_SECONDS
         return "Caching would not make this run faster." + (loss if lost else "")
     share = 100 * advice.saved_seconds / advice.wall_seconds if advice.wall_seconds else 0.0
-    would = f"save about {text.seconds(advice.saved_seconds)} of {text.seconds(advice.wall_seconds)} a PE ({share:.0f}%)"
+    would = f"save about {text.seconds(advice.saved_seconds)} of {text.seconds(advice.wall_seconds)} per PE ({share:.0f}%)"
     if advice.contract is not None and not advice.contract.kept:
-        return f"Do not cache this program as it is: it would {would}, but read old data."
+        return f"Do not cache this program as it is: it would {would}, but read stale data."
     return f"Caching would help: it would {would}."
 
 
@@ -178,11 +178,11 @@ def contract_line(advice: PageAdvice) -> str:
         )
     if found.kept:
         return (
-            f"The contract was kept in this run: {found.hits_checked:,} hits were fetched again, and none was old. "
+            f"The contract was kept in this run: {found.hits_checked:,} hits were fetched again, and none was stale. "
             "It must be kept in others, too (docs/semantics-openshmem.md)."
         )
     return (
-        f"The program breaks the cache's contract: {found.hits_old:,} of {found.hits_checked:,} hits were old. The messages above "
+        f"The program breaks the cache's contract: {found.hits_old:,} of {found.hits_checked:,} hits were stale. The messages above "
         "name the objects, and the calls that should have been acquires (docs/semantics-openshmem.md)."
     )
 
@@ -194,12 +194,12 @@ def lines_of(advice: PageAdvice, words: Sequence[str]) -> Iterable[str]:
         f"{advice.program}, {advice.pes} PEs, {text.seconds(advice.wall_seconds)}; a get costs {cost['latency_ns']:,.0f} ns + "
         f"{cost['ns_per_byte']:.2f} ns/B, a put {cost['put_ns']:,.0f} ns, a quiet {cost['quiet_ns']:,.0f} ns "
         f"({'measured' if cost['from'] == 'trace' else cost['from']}), all of them "
-        f"{text.seconds(advice.communication_seconds)} a PE uncached."
+        f"{text.seconds(advice.communication_seconds)} per PE uncached."
     )
     if advice.gets or advice.puts:
         yield (
             f"A cache of {text.size(advice.storage_bytes)} would serve {advice.hits:.0%} of {advice.gets:,} gets, and "
-            f"{advice.joined_puts:.0%} of {advice.puts:,} puts would go along with others."
+            f"{advice.joined_puts:.0%} of {advice.puts:,} puts would be combined with others."
         )
         yield contract_line(advice)
     if advice.helps and (advice.contract is None or advice.contract.kept):

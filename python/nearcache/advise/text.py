@@ -23,20 +23,18 @@ def seconds(value: float) -> str:
 
 def headline(advice: Advice) -> str:
     if advice.verdict == "unknown" and not any(window.undecided for window in advice.windows):
-        return (
-            "No verdict: the program's windows were left alone, and nothing is known of their gets."
-        )
+        return "No verdict: the program's windows were left alone, and nothing is known about their gets."
     if advice.verdict == "unknown":
         return (
-            "No verdict: what a get costs was not measured in this run. Say what it costs where the program is to run, by --model L,G "
-            "(ns and ns a byte), or run longer."
+            "No verdict: this run did not measure what a get costs. State what it costs where the program is to run with --model L,G "
+            "(ns and ns per byte), or run longer."
         )
     if not advice.helps:
         return "Caching would not make this run faster."
     share = (
         min(100.0, 100 * advice.saved_seconds / advice.wall_seconds) if advice.wall_seconds else 0
     )
-    return f"Caching would help: {range_of(advice)} of {seconds(advice.wall_seconds)} a rank ({share:.0f}%)."
+    return f"Caching would help: {range_of(advice)} of {seconds(advice.wall_seconds)} per rank ({share:.0f}%)."
 
 
 def range_of(saved: Advice | WindowAdvice) -> str:
@@ -56,17 +54,17 @@ def window_lines(window: WindowAdvice) -> Iterator[str]:
     if not window.helps:
         yield f"{title}: {'it depends' if window.undecided else 'leave it as it is'} ({gets_of(window)})"
     else:
-        yield f"{title}: mode {window.mode}, saves {range_of(window)} a rank ({gets_of(window)})"
+        yield f"{title}: mode {window.mode}, saves {range_of(window)} per rank ({gets_of(window)})"
     yield from (f"    {reason}" for reason in window.reasons)
     if window.danger:
         yield f"    Warning: {window.danger}"
     if window.helps and window.mode == "user":
         yield (
-            f"    call nearcache_invalidate(win) on every rank when a phase of reading begins, after the barrier or fence that ends the "
+            f"    call nearcache_invalidate(win) on every rank when a reading phase begins, after the barrier or fence that ends the "
             f"writing ({window.invalidations:,} times in this run)"
         )
     if window.helps and window.storage_bytes:
-        yield f"    storage {size(window.storage_bytes)} a rank, index {window.index_entries:,} entries"
+        yield f"    storage {size(window.storage_bytes)} per rank, index {window.index_entries:,} entries"
         if window.curve:
             yield "    saved by storage: " + ", ".join(
                 f"{share:.0%} at {size_about(at)}" for at, share in thinned(window.curve)
@@ -150,7 +148,7 @@ def render(advice: Advice, command: Sequence[str] | None = None, width: int = 10
     if cost["from"] != "assumed":
         about += (
             f"; a get costs {cost['latency_ns']:,.0f} ns + {cost['ns_per_byte']:.2f} ns/B "
-            f"({'measured' if cost['from'] == 'trace' else 'given'}{least_of(cost)}), all of them {seconds(advice.get_seconds)} a rank if none is cached"
+            f"({'measured' if cost['from'] == 'trace' else 'given'}{least_of(cost)}), all of them {seconds(advice.get_seconds)} per rank if none is cached"
         )
     paragraphs = [[headline(advice)], [about + "."]]
     paragraphs += [list(window_lines(window)) for window in advice.windows if window.gets]

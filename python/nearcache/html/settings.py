@@ -160,7 +160,11 @@ def in_units(text: str, kind: str) -> str:
 
 def options(document: Report, tables: Tables | None) -> Section:
     part = Section("options", "Options")
-    unseen = "" if api(document) == "OpenSHMEM" else " What windows set by info keys is not listed."
+    unseen = (
+        ""
+        if api(document) == "OpenSHMEM"
+        else " Options that windows set by info key are not listed."
+    )
     given = {name: str(value) for name, value in (document.get("options") or {}).items()}
     rows = []
     for name, value in given.items():
@@ -177,7 +181,7 @@ def options(document: Report, tables: Tables | None) -> Section:
     columns = [("option", "text"), ("value", "text"), ("default", "text"), ("what it does", "text")]
     if tables is None and rows:
         part.words = [
-            "Every option of the run, as the library is not installed here to tell the defaults."
+            "Every option of the run, because the library's table of defaults is not installed here."
             + unseen
         ]
         part.tables = [

@@ -30,14 +30,14 @@ def _shown(
 
 
 def objects(details: Details | None) -> Section:
-    """Which symmetric objects the gets are of."""
+    """Which symmetric objects the gets access."""
     part = Section("objects", "Symmetric objects")
     found = (details or {}).get("objects")
     if found is None:
         part.missing = "gets by symmetric object"
         return part
     if not found:
-        part.words = ["The program got and put nothing that is symmetric."]
+        part.words = ["The program accessed no symmetric object."]
         return part
     rows = by_gets(found)
     gets = sum(row["gets"] for row in rows) or 1

@@ -99,7 +99,7 @@ def accesses(
     return Figure(
         "accesses",
         "Access types",
-        f"Gets in each {scale.seconds_text(slot_ns)}, {everybody} together, stacked by what became of them. "
+        f"Gets in each {scale.seconds_text(slot_ns)}, {everybody} together, stacked by outcome. "
         + "; ".join(f"“{labels[name]}” = {meanings[name]}" for name in used)
         + ".",
         drawings(FULL, draw),
@@ -249,7 +249,7 @@ def storage(points: Sequence[Counters], slot_ns: int, shmem: bool) -> Figure:
         "storage",
         what.capitalize(),
         f"Bytes at the end of each slot, all {whose} together."
-        + (" Valid is what no acquire has dropped since it was read." if shmem else ""),
+        + (" Valid data is what no acquire has dropped since it was read." if shmem else ""),
         drawings(FULL, draw),
         table,
         [

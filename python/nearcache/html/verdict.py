@@ -38,7 +38,7 @@ def headline(document: Report) -> str:
     """How much faster or slower the run was than an uncached one would have been, as the library estimates."""
     verdict, totals = document["verdict"], document["totals"]
     if totals.get("hits_old"):
-        return "The program breaks the cache's contract: it was served old data."
+        return "The program breaks the cache's contract: it was served stale data."
     saved, wall = verdict["saved_seconds"], document["wall_seconds"]["mean"]
     lost = not verdict["helped"] and saved < 0
     uncached = wall + saved
@@ -75,12 +75,12 @@ def sentences(document: Report) -> list[str]:
         return found
     line = f"Of {gets:,} gets {percent(hit_rate(totals))} were hits"
     if totals.get("bytes_requested"):
-        line += f"; {percent(totals.get('bytes_from_cache', 0) / totals['bytes_requested'])} of the bytes asked for came from the cache"
+        line += f"; {percent(totals.get('bytes_from_cache', 0) / totals['bytes_requested'])} of the requested bytes came from the cache"
     found.append(line + ".")
     again = repeats(((document.get("details") or {}).get("reuse") or {}).get("classes") or [])
     if again is not None:
         found.append(
-            f"About {percent(again)} of the gets repeat an earlier one of their rank: an endless cache would serve no more than these."
+            f"About {percent(again)} of the gets repeat an earlier one of their rank: even an infinite cache would serve no more than these."
         )
     return (
         found
@@ -122,19 +122,19 @@ def advice(document: Report) -> list[str]:
     if shares["conflicting"] >= WORTH_SAYING and index:
         found.append(
             f"{percent(shares['conflicting'])} of the gets evicted from the index: a larger one may help. "
-            f"Try: {command(document, 'index', index)}"
+            f"Try: `{command(document, 'index', index)}`"
         )
     turned_away = shares["capacity"] + shares["failing"]
     if turned_away >= WORTH_SAYING and storage:
         said = f"{percent(turned_away)} of the gets evicted from the storage or were not stored"
         found.append(
-            f"{said}, and it was full: more may help. Try: {command(document, 'storage', storage)}"
+            f"{said}, and it was full: more may help. Try: `{command(document, 'storage', storage)}`"
             if stored >= FULL * storage
             else f"{said}, though {percent(1 - stored / storage)} of it stayed free: they were not worth the copy, so more would not help."
         )
     if shares["bypassed"] >= WORTH_SAYING:
         found.append(
-            f"{percent(shares['bypassed'])} of the gets were passed straight to MPI: own rank, cheap target, over the size limit, "
+            f"{percent(shares['bypassed'])} of the gets were passed straight to MPI: own rank, cheap target, above the size limit, "
             "unknown layout or no open epoch."
         )
     return found
@@ -162,7 +162,7 @@ def openshmem_advice(document: Report) -> list[str]:
     if totals.get("puts"):
         found.append(
             f"{totals['puts']:,} puts were written back by {totals.get('network_puts', 0):,} transfers; "
-            f"{totals.get('puts_bypassed', 0):,} went past the cache."
+            f"{totals.get('puts_bypassed', 0):,} bypassed the cache."
         )
     if totals.get("lines_ahead"):
         found.append(
@@ -170,8 +170,8 @@ def openshmem_advice(document: Report) -> list[str]:
         )
     if totals.get("bypassed", 0) / totals["gets"] >= WORTH_SAYING:
         found.append(
-            f"{percent(totals['bypassed'] / totals['gets'])} of the gets went past the cache: PEs within reach of loads and stores, "
-            "transfers above shmem_max_transfer, uncached ranges."
+            f"{percent(totals['bypassed'] / totals['gets'])} of the gets bypassed the cache: PEs within reach of loads and stores, "
+            "transfers above `shmem_max_transfer`, uncached ranges."
         )
     return found
 
@@ -181,7 +181,7 @@ def caution(document: Report) -> list[str]:
         return []
     off = "--shmem off" if api(document) == "OpenSHMEM" else "--mode off"
     return [
-        f"Saved time is an estimate: where {processes(document)[1]} share cores, waiting counts as cost. Compare with a run under {off}."
+        f"Saved time is an estimate: where {processes(document)[1]} share cores, waiting counts as cost. Compare with a run under `{off}`."
     ]
 
 
@@ -213,7 +213,7 @@ def tiles(document: Report) -> list[tuple[str, str, str]]:
             (
                 bytes_text(totals.get("bytes_from_cache", 0)),
                 "from the cache",
-                f"of {bytes_text(totals['bytes_requested'])} asked for",
+                f"of {bytes_text(totals['bytes_requested'])} requested",
             )
         )
     saved = saved_ns(totals) / ranks

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from pathlib import Path
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ..report_counts import Report, api, processes
 from ..tables import Tables
@@ -62,6 +63,11 @@ def sections(document: Report, tables: Tables | None) -> list[Section]:
     ]
 
 
+def with_code(text: object) -> Markup:
+    """Escaped, and what stands in backquotes as code: commands to copy, names of options."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
 def render(document: Report, tables: Tables | None) -> str:
     """The page as text. `tables` are the library's, or None."""
     import jinja2
@@ -73,6 +79,7 @@ def render(document: Report, tables: Tables | None) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["code"] = with_code
     style, script = (
         (TEMPLATE / name).read_text(encoding="utf-8") for name in ("page.css", "tips.js")
     )

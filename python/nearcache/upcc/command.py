@@ -71,8 +71,8 @@ OTHER_SOURCES = {".cc", ".cpp", ".cxx", ".C", ".f", ".f90", ".F", ".F90"}
 
 HELP = """\
 Usage: upcc [options] file...
-Compiles and links UPC programs for OpenSHMEM, with Nearcache's cache under every access to shared data. Files: UPC (.upc), C (.c; one
-that uses UPC is UPC), assembler (.s, .S), objects, archives, shared libraries.
+Compiles and links UPC programs for OpenSHMEM, with Nearcache's cache under every access to shared data. Files: UPC (.upc), C (.c; treated
+as UPC if it uses UPC), assembler (.s, .S), objects, archives, shared libraries.
 
 What to do:
   -c                    compile, do not link
@@ -80,31 +80,31 @@ What to do:
   -E                    only preprocess
   --translate           only translate: write x.c for x.upc
   -M, -MM               print what the sources depend on
-  -fsyntax-only         only look for errors
+  -fsyntax-only         only check for errors
   -o FILE               name of the output
 UPC:
-  -T=N, -T N            N threads, fixed when compiling (also -fupc-threads-N, --threads=N); without it, when the program starts
+  -T=N, -T N            N threads, fixed at compile time (also -fupc-threads-N, --threads=N); without it, set when the program starts
   --struct-pointers     pointers to shared of 16 bytes, for machines beyond the limits of the packed form of 8 (1,024 threads, blocks of 2^20
-                        elements, 16 GiB of each thread); for every file of a program
+                        elements, 16 GiB of each thread); use it for every file of a program
   --upc-1.0             forall, barrier, barrier_notify, barrier_wait and fence are keywords, as in UPC 1.0
-  --strict, --relaxed   what accesses are without strict or relaxed  [relaxed]
-As for Berkeley's upcc:
-  -shared-heap=SIZE     what upcrun gives each thread for shared data if it is not told; a number alone is of megabytes
-  -link-with=COMMAND    links in place of the C compiler
-  -trans                as --translate
-  -network, -pthreads, -opt, -nolines and their like are ignored, with a note
+  --strict, --relaxed   kind of accesses that specify neither  [relaxed]
+As in Berkeley's upcc:
+  -shared-heap=SIZE     upcrun's default for each thread's shared data; a plain number means megabytes
+  -link-with=COMMAND    link with this command instead of the C compiler
+  -trans                the same as --translate
+  -network, -pthreads, -opt, -nolines and the like are ignored, with a note
 Toolchain:
   --cc=COMMAND          the C compiler  [environment variable CC, or cc]
-  --shmem=TAG           the OpenSHMEM, where there are several (oshmem-4.1.4)
+  --shmem=TAG           the OpenSHMEM, if there are several (oshmem-4.1.4)
   --save-temps          keep the C that UPC is translated to (also -save-temps)
   -v, --verbose         show the commands
-  --show                show the commands that would be run
-  --gdb-script          print the path of the script by which gdb shows pointers to shared
+  --show                only show the commands that would be run
+  --gdb-script          print the path of the script that lets gdb show pointers to shared
   --version, --help
-As for C compilers:
+As in C compilers:
   -g -O* -W* -f* -m* -std=* -pthread, -D -U -I -isystem -include, -L -l -Wl,... -shared -static, -x LANGUAGE (upc, c, none),
   -MD -MMD -MF -MT -MQ -MP, @FILE. Others are passed on to the C compiler.
-Environment: CC, NEARCACHE_HOME (another build or installation), NEARCACHE_UPCC_DEBUG=1 (where an internal error comes from).
+Environment: CC, NEARCACHE_HOME (another build or installation), NEARCACHE_UPCC_DEBUG=1 (show where an internal error comes from).
 """
 
 
@@ -164,13 +164,16 @@ def split(text, name):
         raise usage(f"{name}: {str(error).lower()}") from None
 
 
-def expanded(words):
-    """The words, with what stands in response files in place of @file."""
+def expanded(words, within=()):
+    """The words, with what stands in response files in place of @file; `within` are those that name these words."""
     found = []
     for word in words:
         if word.startswith("@") and os.path.isfile(word[1:]):
-            with open(word[1:], encoding="utf-8", errors="surrogateescape") as file:
-                found += expanded(split(file.read(), word))
+            path = os.path.realpath(word[1:])
+            if path in within:
+                raise usage(f"{word}: it names itself")
+            with open(path, encoding="utf-8", errors="surrogateescape") as file:
+                found += expanded(split(file.read(), word), (*within, path))
         else:
             found.append(word)
     return found

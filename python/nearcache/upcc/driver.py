@@ -284,6 +284,10 @@ def main(words=None):
     except NearcacheError as error:
         print(f"upcc: error: {error.message}", file=sys.stderr)
         return 1
+    except OSError as error:  # what cannot be read or written
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"upcc: error: {where}{error.strerror or error}", file=sys.stderr)
+        return 1
 
 
 def entry():

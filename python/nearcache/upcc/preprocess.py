@@ -111,6 +111,11 @@ def predefined(threads=None, struct_pointers=False):
     return macros
 
 
+def of_command_line(file):
+    """Of what the preprocessor says that no file has: <built-in>, <command-line>. A source may come from standard input."""
+    return file.startswith("<") and file != "<stdin>"
+
+
 class _Reader:
     """Goes through the preprocessor's output once."""
 
@@ -128,7 +133,7 @@ class _Reader:
         return file.startswith(self.headers + "/")
 
     def is_user(self, file):
-        return not file.startswith("<") and file not in self.source.system_files
+        return not of_command_line(file) and file not in self.source.system_files
 
     def marker(self, number, file, flags):
         entered = "1" in flags
@@ -138,7 +143,7 @@ class _Reader:
             self.settle(file if entered else None)
         if (
             entered
-            and self.file.startswith("<")
+            and of_command_line(self.file)
             and "3" in flags
             and not file.endswith("/stdc-predef.h")
         ):

@@ -218,7 +218,7 @@ def plan(
     "threads",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Threads; by default what the program was compiled for (upcc -T=N)",
+    help="Number of threads; by default what the program was compiled for (upcc -T=N)",
 )
 @click.option(
     "-N", "--per-node", type=click.IntRange(min=1), metavar="N", help="Threads on each node"
@@ -241,7 +241,7 @@ def plan(
     "tag",
     default="",
     metavar="TAG",
-    help="The OpenSHMEM, where there are several (oshmem-4.1.4)",
+    help="The OpenSHMEM, if there are several (oshmem-4.1.4)",
 )
 @click.option(
     "--launcher-args",
@@ -251,19 +251,22 @@ def plan(
     help="Options for oshrun, in one word: '--hostfile hosts'",
 )
 @click.option(
-    "-q", "quiet", is_flag=True, help="As of Berkeley's upcrun; nothing is said in any case"
+    "-q",
+    "quiet",
+    is_flag=True,
+    help="As in Berkeley's upcrun; no effect, as upcrun is always quiet",
 )
 @click.option(
     "-localhost",
     is_flag=True,
-    help="As of Berkeley's upcrun: threads run here unless the launcher is told of other machines",
+    help="As in Berkeley's upcrun; no effect, as threads run here unless the launcher is given other machines",
 )
 @click.option(
     "-c",
     "cores",
     type=click.IntRange(min=1),
     metavar="N",
-    help="As of Berkeley's upcrun (cores of a node); ignored, with a note",
+    help="As in Berkeley's upcrun (cores of a node); ignored, with a note",
 )
 @click.option("--dump-options", is_flag=True, help="Print what would be set and started, and stop")
 @click.option("-v", "--show", is_flag=True, help="Print what is started")

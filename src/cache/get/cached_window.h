@@ -1,8 +1,8 @@
-// The cache of one window as a front end drives it: which gets it answers, what of a get under way
-// is to be kept, what own writes and synchronisation mean for it, and the mode's rule. Knows no
-// MPI: the front end says what a call means (key, bytes, target), issues the gets, tells when they
-// are complete. `src/mpi/window` does it for programs, `src/simulate` for traces, with the same
-// decisions.
+// The cache of one window as a front end drives it: which gets it answers, what it keeps of a get
+// in flight, what own writes and synchronisation mean for it, and the mode's rule. Knows nothing of
+// MPI: the front end says what a call means (key, bytes, target), issues the gets, and tells when
+// they are complete. `src/mpi/window` does it for programs, `src/simulate` for traces, with the
+// same decisions.
 //
 //   look_up      full: copied
 //                pending: copied when the other get is complete
@@ -137,10 +137,17 @@ class CachedWindow {
     if (ends_at_acquires(rules_.mode)) {
       if (!stores() || acquired_ != acquires_->now() || polls(key)) return false;
     }
+    SharedCache& shared = *shared_;
     SharedCache::Found found;
-    return find_shared(key, hash, bytes, key.displacement,
-                       key.displacement + static_cast<int64_t>(bytes), &found) &&
-           shared_->copy(found, bytes, to) && (shared_->count_hit(found), true);
+    if (!shared.find_by_name(hash, key, bytes, &found)) [[unlikely]]
+      return hit_shared_with_care(key, hash, bytes, to);
+    if (!shared.is_sure(found.said) &&
+        !is_for_us(PublishedEntry::Said(found.said), key.displacement,
+                   key.displacement + static_cast<int64_t>(bytes), bytes))
+      return false;
+    if (!shared.copy(found, bytes, to)) return false;
+    shared.count_hit(found);
+    return true;
   }
   // What is copied while it is kept, and the time a get takes: for the shared cache's policy.
   void set_costs(double latency_ns, double ns_per_byte);
@@ -231,7 +238,7 @@ class CachedWindow {
   // no bytes. Then call `issued_ahead` or `rest_refused`.
   Decision look_ahead(const RemoteGet& get, const Decision& decision, uint32_t place);
   void issued_ahead(const RemoteGet& get, const Decision& ahead);
-  // A get that went past the cache has been issued; one to a rank that is no target is not
+  // A get that bypassed the cache has been issued; one to a rank that is no target is not
   // outstanding anywhere.
   void passed(uint64_t bytes, Targets target);
   // The get of a rest or a line was refused: what went along for its head must not be written to.
@@ -320,6 +327,7 @@ class CachedWindow {
     return shared_->is_sure(found->said) ||
            is_for_us(PublishedEntry::Said(found->said), from, to, bytes);
   }
+  bool hit_shared_with_care(const Key& key, uint64_t hash, uint64_t bytes, void* to);
   bool is_for_us(const PublishedEntry::Said& said, int64_t from, int64_t to, uint64_t bytes);
   bool kept_shared(const PublishedEntry::Said& said, int64_t from, int64_t to, uint64_t bytes);
   bool serve_shared(const RemoteGet& get, Decision* decision);

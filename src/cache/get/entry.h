@@ -1,4 +1,4 @@
-// What the get cache knows of one cached get, and of one free piece of its storage.
+// What the get cache stores about one cached get, and about one free piece of its storage.
 #pragma once
 
 #include <algorithm>

@@ -32,9 +32,7 @@ uint64_t GetCache::region_bytes(const Geometry& g) {
          Region::large_page + round_up(Storage::backed_bytes(g.most_storage));
 }
 
-std::byte* GetCache::index_in(void* region) {
-  return static_cast<std::byte*>(region) + round_up(sizeof(GetCache)) + round_up(parts_bytes);
-}
+uint64_t GetCache::index_at() { return round_up(sizeof(GetCache)) + round_up(parts_bytes); }
 
 uint64_t GetCache::memory_for(uint64_t index_capacity, uint64_t storage_bytes) {
   return sizeof(GetCache) + parts_bytes + Index::bytes_for(index_capacity) +
@@ -67,7 +65,7 @@ GetCache* GetCache::create(void* region, const Geometry& geometry,
 
   cache->parts_.set(
       reinterpret_cast<PartUsed*>(static_cast<std::byte*>(region) + round_up(sizeof(GetCache))));
-  std::byte* at = index_in(region);
+  std::byte* at = static_cast<std::byte*>(region) + index_at();
   const auto take = [&at](uint64_t bytes) {
     std::byte* part = at;
     at += round_up(bytes);

@@ -2,11 +2,11 @@
 // IPDPS 2017).
 //
 // An entry is named by (target, displacement, layout) and holds the bytes that one get fetched.
-// Four parts do the work, each behind an interface of its own: Index finds an entry in two cache
-// lines, Storage keeps the bytes, a Policy says who goes and who may come, the tuner sizes both.
-// What no key finds is looked for by its place in memory (Ranges). The engine knows no MPI: the
-// caller issues the gets, tells when their data has arrived, and copies between its buffers and the
-// storage.
+// Four parts do the work, each behind its own interface: Index finds an entry in two cache lines,
+// Storage keeps the bytes, a Policy decides on eviction and admission, the tuner sizes both. A get
+// that no key matches is looked up by its place in memory (Ranges). The engine knows nothing of
+// MPI: the caller issues the gets, tells when their data has arrived, and copies between its
+// buffers and the storage.
 //
 //        lookup: none                        data arrived         a longer tail is under way
 //   MISSING ----------> insert: PENDING ------------------> CACHED <--------------------> GROWING
@@ -227,9 +227,9 @@ class alignas(64) GetCache {
   // What inserting so many bytes looks at is on the way when this returns; for memory that
   // processes share. Without the lock.
   void prefetch(uint64_t bytes) const;
-  // The index, as those read it who have no lock (Index::look_up): where it is in an engine's
-  // region, and its length.
-  static std::byte* index_in(void* region);
+  // The index, as those read it who have no lock (Index::look_up): where it begins in an engine's
+  // region, in bytes, and its length.
+  static uint64_t index_at();
   uint64_t index_buckets() const { return index_.buckets(); }
 
   // A pending entry must not be found any more (its bytes were written meanwhile).
@@ -321,6 +321,9 @@ class alignas(64) GetCache {
   uint64_t index_capacity() const { return index_.capacity(); }
   uint64_t storage_bytes() const { return storage_.bytes(); }
   void prefer_large_pages() const { storage_.prefer_large_pages(); }
+  bool make_large_pages(EntryId id, uint32_t* pages) const {
+    return storage_.make_large_pages(id, pages);
+  }
   uint64_t stored_bytes() const { return storage_.bytes() - storage_.free_bytes(); }
   uint64_t metadata_bytes() const;
   uint64_t evictions() const { return evictions_; }

@@ -1,5 +1,5 @@
-// Do misses come back? Answered for the tuner from a sample of keys, without a mistake that a scan
-// could provoke.
+// Do misses come back? Answered for the tuner from a sample of keys, such that a scan cannot
+// mislead it.
 //
 // The sketch cannot tell: it is as small as the index, so a cycle longer than its memory seems new
 // and a scan that fills it seems to return. Here keys chosen by their hash are remembered by 32

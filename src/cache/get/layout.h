@@ -1,5 +1,5 @@
 // Where the bytes of a datatype lie: its type map as a list of blocks. Where layouts come from is
-// the front end's affair.
+// the front end's business.
 #pragma once
 
 #include <atomic>

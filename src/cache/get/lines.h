@@ -1,11 +1,11 @@
-// How long a line small gets fetch around what they are asked for, learned from whether neighbours
-// are asked for, too.
+// How long a line small gets fetch around the requested bytes, learned from whether neighbouring
+// bytes are requested too.
 //
-// None at first. A miss near another one of not long ago would have hit if that had fetched a
-// longer line: where a quarter of the misses would, lines become twice as long, four times where
-// three quarters would. Lines that were fetched and never brought a neighbour's hit make them
-// shorter again, in the end none, for ever longer pauses. Both is learned from samples, as in
-// ghosts.h, so that a small memory looks back far.
+// None at first. A miss near a recent one would have been a hit if that one had fetched a longer
+// line: if a quarter of the misses would, lines become twice as long; if three quarters would, four
+// times. Lines that were fetched and never led to a hit on a neighbour make them shorter again, in
+// the end none at all, for longer and longer pauses. Both are learned from samples, as in ghosts.h,
+// so that a small memory looks back far.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Gets under way: what must be copied where once their data has arrived. No limit on their number.
+// Gets in flight: what must be copied where once their data has arrived. No limit on their
+// number.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// What is told of a cached entry to those who read without the engine's lock: where its bytes lie,
-// and of what they are. In the manner of a sequence lock: the sequence is odd while the rest may be
-// believed; who has copied the bytes looks whether it still is the same.
+// What readers without the engine's lock may know of a cached entry: where its bytes lie, and whose
+// they are. It works like a sequence lock: the sequence is odd while the rest is valid; a reader
+// that has copied the bytes checks that the sequence is still the same.
 //
 //   writer, with the lock                    reader, without
 //     retire: sequence even                    sequence odd?
@@ -41,11 +41,9 @@ class alignas(64) PublishedEntry {
   // Its bytes are there.
   void publish(const Said& said) {
     displacement_.store(said.key.displacement, relaxed);
-    target_.store(said.key.target, relaxed);
-    layout_.store(said.key.layout, relaxed);
+    what_.store(pair(said.key.target, said.key.layout), relaxed);
     stamp_.store(said.stamp, relaxed);
-    place_.store(said.place, relaxed);
-    size_.store(said.size, relaxed);
+    where_.store(pair(said.place, said.size), relaxed);
     rank_.store(said.rank, relaxed);
     step(std::memory_order_release);
   }
@@ -57,11 +55,11 @@ class alignas(64) PublishedEntry {
   [[gnu::always_inline]] bool read(Said* said, uint64_t* sequence) const {
     *sequence = sequence_.load(std::memory_order_acquire);
     said->key.displacement = displacement_.load(read_order);
-    said->key.target = target_.load(read_order);
-    said->key.layout = layout_.load(read_order);
+    const uint64_t what = what_.load(read_order);
+    said->key.target = low(what), said->key.layout = high(what);
     said->stamp = stamp_.load(read_order);
-    said->place = place_.load(read_order);
-    said->size = size_.load(read_order);
+    const uint64_t where = where_.load(read_order);
+    said->place = low(where), said->size = high(where);
     said->rank = rank_.load(read_order);
     return *sequence % 2 != 0 && is_still(*sequence);
   }
@@ -75,13 +73,18 @@ class alignas(64) PublishedEntry {
   static constexpr auto relaxed = std::memory_order_relaxed;
   // so that the last look at the sequence comes after
   static constexpr auto read_order = std::memory_order_acquire;
+  static constexpr uint64_t pair(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
+  static constexpr uint32_t low(uint64_t pair) { return static_cast<uint32_t>(pair); }
+  static constexpr uint32_t high(uint64_t pair) { return static_cast<uint32_t>(pair >> 32); }
   void step(std::memory_order order) {
     sequence_.store(sequence_.load(std::memory_order_relaxed) + 1, order);
   }
 
   std::atomic<uint64_t> sequence_, stamp_;
   std::atomic<int64_t> displacement_;
-  std::atomic<uint32_t> target_, layout_, place_, size_, rank_;
+  std::atomic<uint64_t> what_;   // target, layout
+  std::atomic<uint64_t> where_;  // place, size
+  std::atomic<uint32_t> rank_;
 };
 static_assert(sizeof(PublishedEntry) == 64 && std::atomic<uint64_t>::is_always_lock_free);
 

@@ -1,14 +1,14 @@
 // Where contiguous entries lie in the memory of their targets, so that a get of a part of one, or
 // one that overlaps it, finds it.
 //
-// Memory is looked at as blocks of 2^k bytes. An entry of more than 2^(k-1) and up to 2^k bytes
+// Memory is divided into blocks of 2^k bytes. An entry of more than 2^(k-1) and up to 2^k bytes
 // touches one or two blocks of that size and is listed under each, in an index like that of keys;
-// who looks for a byte asks once for every k in use. Listing and finding are O(1) whatever entries
-// lie where: of many that overlap each other at one place some are left out, and found by their key
-// only.
+// a look-up of a byte asks once for every k in use. Listing and finding are O(1) wherever entries
+// lie: of many that overlap each other at one place some are left out, and found only by their
+// key.
 //
-// Nothing is listed before the first look-up. Where look-ups find nothing, one entry in 16 is
-// listed and one look-up in 16 made, until these find something.
+// Nothing is listed before the first look-up. If look-ups find nothing, one entry in 16 is listed
+// and one look-up in 16 is made, until they find something.
 #pragma once
 
 #include <bit>

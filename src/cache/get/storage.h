@@ -6,6 +6,7 @@
 // descriptors know theirs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/copy.h"
@@ -52,6 +53,20 @@ class Storage {
   // As it is mapped here: each process of those that share it has to ask for itself.
   void prefer_large_pages() const {
     Region::prefer_large_pages(memory_.get(), backed_bytes(bytes()));
+  }
+
+  // Of memory that processes share: all up to the end of what `id` has is in large pages when this
+  // returns true, as far as whole ones lie in the storage. `pages` counts those that are.
+  bool make_large_pages(EntryId id, uint32_t* pages) const {
+    const uint64_t end = uint64_t{entries_[id].place + length(id)} * granule_bytes;
+    const uint64_t most = backed_bytes(bytes()) / Region::large_page;
+    const uint64_t wanted = std::min((end + Region::large_page - 1) / Region::large_page, most);
+    for (; *pages < wanted; ++*pages) {
+      if (!Region::make_large_pages(memory_.get() + *pages * Region::large_page,
+                                    Region::large_page))
+        return false;
+    }
+    return true;
   }
 
   // What allocating so many bytes looks at.

@@ -1,6 +1,6 @@
-// Small gets that miss one after the other: where lines follow each other they become longer; where
-// single places do at equal distances, the next ones are fetched along with the one that was asked
-// for.
+// Consecutive small gets that miss: if lines follow each other they become longer; if
+// single places lie at equal distances, the next ones are fetched along with the requested
+// one.
 #pragma once
 
 #include <algorithm>

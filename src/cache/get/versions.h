@@ -1,5 +1,5 @@
-// What a reader knows of the versions of a window's targets: which of what it read before the last
-// acquire it may still serve (mode coherent).
+// What a reader knows about the versions of a window's targets: which of the data that it read
+// before the last acquire it may still serve (mode coherent).
 //
 // The memory of each target is divided into regions. For each one the target's rank keeps a word of
 // its own stores and one of others' writes. Read again after an acquire (a validation), they say
@@ -7,7 +7,7 @@
 // issued (their stamp); a region has a floor, below which stamps are too old. The protocol and its
 // argument: docs/semantics.md, "Coherent mode".
 //
-// Knows no MPI, and fetches nothing: the front end does, and says what it read.
+// Knows nothing of MPI and fetches nothing: the front end does, and reports what it read.
 #pragma once
 
 #include <array>

@@ -1,11 +1,11 @@
-// Does it pay to store what was fetched? Learned per power of two of size, apart for keys that were
-// asked for before and for new ones, from what became of those that were stored: hit, or gone
+// Does it pay to store what was fetched? Learned per power of two of size, separately for keys that
+// were requested before and for new ones, from the fate of those that were stored: hit, or evicted
 // without a hit.
 //
-// What is stored and still waits for its first hit says nothing: while a cache fills, most of what
-// will be hit has not been yet. But it is given up, and counts as gone, when it has waited for
-// several times as long as others took to be hit: a program that never repeats itself may have
-// storage that never fills.
+// An entry that still waits for its first hit says nothing: while a cache fills, most of what will
+// be hit has not been yet. But it is given up, and counts as evicted, when it has waited several
+// times as long as others took to be hit: a program that never repeats itself may have storage that
+// never fills.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// What is fetched without waiting: each get brings its lines to a place of its own in a staging
-// area, until the next quiet.
+// Data fetched without waiting: each get delivers its lines to its own place in a staging area,
+// until the next quiet.
 //
-// Not straight into the pages: their bytes may be written meanwhile, and a page may go before its
-// data come.
+// Not directly into the pages: their bytes may be written in the meantime, and a page may be
+// evicted before its data arrives.
 #pragma once
 
 #include <cstddef>

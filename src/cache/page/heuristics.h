@@ -1,5 +1,5 @@
-// Which of its guesses the page cache makes: all of them, but where it is measured what each is
-// worth (bench/run pages).
+// Which heuristics the page cache uses: all of them, except when bench/run pages measures what each
+// is worth.
 #pragma once
 
 namespace nearcache {

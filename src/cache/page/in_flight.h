@@ -1,5 +1,5 @@
-// The ranges under way to other PEs of which no page holds the bytes: puts of evicted pages, direct
-// puts, atomics.
+// Byte ranges in flight to other PEs that no page holds: puts of evicted pages, direct puts,
+// atomics.
 //
 // A set of lines by hash, which may say yes for a line that is not in it (the price is one needless
 // quiet or fence), and a few long ranges. Emptied whenever the context is quiet.

@@ -1,5 +1,5 @@
-// How much more than what is asked for a fetch brings: forward, backward, with a stride, or what
-// lies around it.
+// How much more than requested a fetch brings in: forward, backward, with a stride, or surrounding
+// data.
 //
 // Up to 8 streams are watched at once. A fetch where a stream's last one ended continues it, and
 // fetches twice as much as the one before, up to a limit; two equal distances make a strided

@@ -1,4 +1,4 @@
-// The pages that something happened to last, by hash: no more than a hint.
+// The pages that something last happened to, by hash: no more than a hint.
 #pragma once
 
 #include <cstddef>

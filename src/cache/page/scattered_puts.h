@@ -1,10 +1,10 @@
-// Whether the program writes here and there, a few bytes a page: then small puts go around the
+// Whether the program's writes are scattered, a few bytes per page: then small puts bypass the
 // pages.
 //
-// Such writes gain nothing by waiting in pages, and their pages would push out what was read. It
-// shows in pages that give up their masks with hardly anything in them. From then on a put to a
-// page of which nothing is written is issued at once, unless its page or the one before it was put
-// to just now: that may be the beginning of a run.
+// Such writes gain nothing by waiting in pages, and their pages would evict what was read. They
+// show in pages that give up their masks with hardly any bytes set. From then on a put to a page
+// without written bytes is issued at once, unless its page or the one before it was put to just
+// now: that may be the beginning of a run.
 #pragma once
 
 #include <algorithm>

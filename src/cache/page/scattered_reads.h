@@ -1,4 +1,4 @@
-// Whether the program reads here and there and hardly ever again, so that caching cannot help it.
+// Whether the program's reads are scattered and hardly ever repeat, so that caching cannot help.
 //
 // Bringing a page in costs some hundred nanoseconds more than the get alone, which hits must earn
 // back. So where a span of misses came with too few hits for that, most misses go past the cache

@@ -1,5 +1,5 @@
-// A lock in memory that processes share. If one dies with it held, the next one gets it and is told
-// so: what the lock covers may be anything then.
+// A lock in memory that processes share. If one dies holding it, the next one gets it and is told
+// so: the data that the lock protects may then be in any state.
 #pragma once
 
 #include <pthread.h>

@@ -26,11 +26,22 @@ uint64_t hash_block(uint32_t target, int64_t at, uint32_t level) {
 
 uint64_t Shard::levels_of(uint64_t bytes) { return uint64_t{1} << level_of(bytes); }
 
+Shard::Places Shard::places_in(const GetCache::Geometry& geometry) {
+  Places places{whole_pages(sizeof(Commons)), 0, GetCache::most_descriptors(geometry)};
+  places.index = engine_at(geometry, places) + GetCache::index_at();
+  return places;
+}
+
+uint64_t Shard::directory_at(const Places& places) {
+  return places.published + whole_pages(places.most_entries * sizeof(PublishedEntry));
+}
+
+uint64_t Shard::engine_at(const GetCache::Geometry& geometry, const Places& places) {
+  return directory_at(places) + whole_pages(Directory::bytes_for(geometry.most_index));
+}
+
 uint64_t Shard::bytes_for(const GetCache::Geometry& geometry) {
-  return whole_pages(sizeof(Commons)) +
-         whole_pages(GetCache::most_descriptors(geometry) * sizeof(PublishedEntry)) +
-         whole_pages(Directory::bytes_for(geometry.most_index)) +
-         whole_pages(GetCache::region_bytes(geometry));
+  return engine_at(geometry, places_in(geometry)) + whole_pages(GetCache::region_bytes(geometry));
 }
 
 uint64_t Shard::memory_for(const GetCacheSettings& settings) {
@@ -42,19 +53,15 @@ Shard::Shard(std::byte* memory, const Plan& plan, Copies* copies,
              const std::atomic<uint32_t>* members)
     : base_(memory),
       state_(reinterpret_cast<Commons*>(memory)),
-      most_entries_(GetCache::most_descriptors(plan.geometry)),
-      published_(reinterpret_cast<PublishedEntry*>(memory + whole_pages(sizeof(Commons)))),
-      engine_(reinterpret_cast<std::byte*>(published_) +
-              whole_pages(most_entries_ * sizeof(PublishedEntry)) +
-              whole_pages(Directory::bytes_for(plan.geometry.most_index))),
-      index_(GetCache::index_in(engine_)),
+      places_(places_in(plan.geometry)),
+      published_(reinterpret_cast<PublishedEntry*>(memory + places_.published)),
+      engine_(memory + engine_at(plan.geometry, places_)),
+      index_(memory + places_.index),
       plan_(plan),
       parts_(plan.settings.ranges),
       copies_(copies),
       members_(members),
-      buckets_(reinterpret_cast<Directory::Bucket*>(
-          reinterpret_cast<std::byte*>(published_) +
-          whole_pages(most_entries_ * sizeof(PublishedEntry)))),
+      buckets_(reinterpret_cast<Directory::Bucket*>(memory + directory_at(places_))),
       engine_bytes_(whole_pages(GetCache::region_bytes(plan.geometry))),
       cache_(reinterpret_cast<GetCache*>(engine_)),
       directory_(buckets_, &state_->part_buckets) {
@@ -107,7 +114,7 @@ bool Shard::may_be_used(RobustLock::Taken taken) {
   if (taken == RobustLock::Taken::after_a_death) {
     state_->broken = true;
     const uint64_t count = state_->published_up_to.load(std::memory_order_relaxed);
-    for (EntryId id = 0; id < std::min(count, most_entries_); ++id) published_[id].retire();
+    for (EntryId id = 0; id < std::min(count, places_.most_entries); ++id) published_[id].retire();
     state_->lock.repaired();
   }
   if (!state_->broken) return true;
@@ -120,6 +127,7 @@ bool Shard::may_be_used(RobustLock::Taken taken) {
 void Shard::begin_anew() {
   if (!Region::discard(engine_, engine_bytes_)) return;
   ++state_->resets;
+  state_->large_pages = 0;
   state_->miscounted = true;
   make_engine();
   state_->broken = false;
@@ -184,6 +192,17 @@ void Shard::tell(EntryId id, const SharedData& data, const Terms& terms, Stored*
   if (terms.parts) stored->levels = list_parts(id, data.key, data.bytes);
 }
 
+// Before anything is stored there: then there is nothing that the system must copy. Where it makes
+// none when it is asked to, it may do so by itself where it knows that they are wanted: each
+// process of its own mapping, which that splits.
+void Shard::want_large_pages(EntryId id, const SharedData& data) {
+  if (data.data == nullptr) return;
+  if (!no_large_pages_) no_large_pages_ = !cache_->make_large_pages(id, &state_->large_pages);
+  if (!no_large_pages_ || cache_->storage_bytes() == advised_bytes_) return;
+  cache_->prefer_large_pages();
+  advised_bytes_ = cache_->storage_bytes();
+}
+
 void Shard::copy(EntryId id, const SharedData& data) {
   if (data.data != nullptr) store_bytes(cache_->data(id), data.data, data.bytes);
 }
@@ -214,10 +233,6 @@ Shard::Stored Shard::publish(const SharedData& data, const Terms& terms) {
 // With the lock, which it gives back.
 Shard::Stored Shard::store(const SharedData& data, const Terms& terms) {
   Stored stored;
-  if (cache_->storage_bytes() != advised_bytes_) {
-    cache_->prefer_large_pages();
-    advised_bytes_ = cache_->storage_bytes();
-  }
   cache_->set_costs(terms.latency_ns, terms.ns_per_byte);
   const auto leave = [&](Published how) {
     stored.how = how;
@@ -262,6 +277,7 @@ Shard::Stored Shard::store(const SharedData& data, const Terms& terms) {
   const EntryId id = cache_->insert(data.hash, data.key, data.bytes, terms.member).entry;
   stored.evicted = static_cast<uint32_t>(cache_->evictions() - evictions);
   if (id == no_entry) return leave(Published::refused);
+  want_large_pages(id, data);
   bool copied = true;
   if (data.bytes <= most_copied || data.data == nullptr) {
     copy(id, data);
@@ -287,6 +303,8 @@ int Shard::adapt(const Terms& terms) {
   budget.set_limit(cache_->memory() + terms.allowance);
   budget.take(cache_->memory());
   const int changes = cache_->adapt(&budget);
+  state_->large_pages = static_cast<uint32_t>(
+      std::min<uint64_t>(state_->large_pages, cache_->storage_bytes() / Region::large_page));
   state_->buckets.store(cache_->index_buckets(), std::memory_order_relaxed);
   if (directory_.buckets() != Directory::buckets_for(cache_->index_capacity())) list_anew();
   return changes;

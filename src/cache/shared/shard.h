@@ -1,10 +1,10 @@
 // One part of the cache that ranks of a node share: an engine (cache/get) in shared memory, used
 // under a lock, and what is published of its entries, which is read without.
 //
-// A shard is that of some blocks of the targets' memory. Its lock is held for bookkeeping and for
-// copies of a few KiB; larger ones are made between two times of it, into storage that is reserved
-// meanwhile. Whoever dies with it costs the shard its contents: the next one that takes the lock
-// begins anew, but not while others are about to copy into it. Where the lock is not to be had,
+// A shard covers certain blocks of the targets' memory. Its lock is held for bookkeeping and for
+// copies of a few KiB; larger copies are made with the lock released, into storage reserved for
+// them. A process that dies holding the lock costs the shard its contents: the next one to take the
+// lock starts afresh, but not while others are about to copy into it. If the lock cannot be had,
 // nothing is stored.
 #pragma once
 
@@ -88,15 +88,21 @@ class alignas(64) Shard {
 
     bool is_still_there() const { return published->is_still(sequence); }
   };
-  // An entry of this name, and of so many bytes at least.
-  [[gnu::always_inline]] bool find(uint64_t hash, const Key& key, uint64_t bytes,
-                                   Found* found) const {
-    const uint64_t buckets = state_->buckets.load(std::memory_order_relaxed);
-    return Index::look_up(index_, buckets, hash, [&](EntryId id) {
-      if (!read(id, found) || found->said.key != key || bytes > found->said.size) return false;
-      found->offset = 0;
-      return true;
-    });
+  // Where what is read without the lock lies in each shard of these sizes.
+  struct Places {
+    uint64_t published, index;  // bytes from its begin
+    uint64_t most_entries;
+  };
+  static Places places_in(const GetCache::Geometry& geometry);
+  // Of the engine's index.
+  uint64_t buckets() const { return state_->buckets.load(std::memory_order_relaxed); }
+  // What is published of an entry of the shard in `memory`.
+  [[gnu::always_inline]] static bool read(const std::byte* memory, const PublishedEntry& published,
+                                          Found* found) {
+    found->published = &published;
+    const bool is_entry = published.read(&found->said, &found->sequence);
+    found->data = memory + uint64_t{found->said.place} * granule_bytes;
+    return is_entry;
   }
   // One that has these bytes within, by blocks of the sizes in the mask `levels`.
   bool find_part(const Key& key, uint64_t bytes, uint64_t levels, Found* found) const;
@@ -155,22 +161,21 @@ class alignas(64) Shard {
     RobustLock lock;
     std::atomic<uint64_t> published_up_to;  // numbers of entries that ever were
     uint64_t resets;
-    uint64_t counted;  // of its memory, by those who share it
-    bool miscounted;   // it began anew since
-    bool broken;       // somebody died with the lock; others were copying
+    uint64_t counted;      // of its memory, by those who share it
+    uint32_t large_pages;  // in which its storage begins
+    bool miscounted;       // it began anew since
+    bool broken;           // somebody died with the lock; others were copying
     // what hits read; it seldom changes
     alignas(64) std::atomic<uint64_t> buckets;  // of the engine's index
     std::atomic<uint64_t> part_buckets;
   };
 
-  [[gnu::always_inline]] bool read(EntryId id, Found* found) const {
-    if (id >= most_entries_) return false;
-    if (!published_[id].read(&found->said, &found->sequence)) return false;
+  bool read(EntryId id, Found* found) const {
     found->id = id;
-    found->published = &published_[id];
-    found->data = base_ + uint64_t{found->said.place} * granule_bytes;
-    return true;
+    return id < places_.most_entries && read(base_, published_[id], found);
   }
+  static uint64_t directory_at(const Places& places);
+  static uint64_t engine_at(const GetCache::Geometry& geometry, const Places& places);
   void make_engine();
   bool take();
   bool may_be_used(RobustLock::Taken taken);
@@ -180,6 +185,7 @@ class alignas(64) Shard {
   uint64_t memory() const;
   Stored store(const SharedData& data, const Terms& terms);
   void tell(EntryId id, const SharedData& data, const Terms& terms, Stored* stored);
+  void want_large_pages(EntryId id, const SharedData& data);
   void copy(EntryId id, const SharedData& data);
   bool copy_unlocked(EntryId id, const SharedData& data, uint32_t member);
   void list_part(EntryId id, uint64_t hash);
@@ -189,10 +195,9 @@ class alignas(64) Shard {
   void count_memory(Stored* stored);
   uint32_t place_of(EntryId id) const;
 
-  // What a hit looks at comes first.
   std::byte* base_;
   Commons* state_;
-  uint64_t most_entries_;
+  Places places_;
   PublishedEntry* published_;
   std::byte* engine_;
   std::byte* index_;
@@ -202,6 +207,7 @@ class alignas(64) Shard {
   const std::atomic<uint32_t>* members_;
   bool waited_in_vain_ = false;  // for the lock, the last time
   uint64_t advised_bytes_ = 0;   // of the storage, of which the system knows in this process
+  bool no_large_pages_ = false;  // could be had
   Directory::Bucket* buckets_;
   uint64_t engine_bytes_;
   GetCache* cache_;

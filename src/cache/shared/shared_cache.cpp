@@ -24,7 +24,7 @@ uint64_t mix(uint64_t sum, uint64_t word, uint64_t factor) {
 uint64_t SharedCache::signature() {
   uint64_t sum = 0x6e656172;  // changes with what lies where
   for (const uint64_t word : {sizeof(Header), sizeof(GetCache), sizeof(Entry), sizeof(Shard::Plan),
-                              sizeof(PublishedEntry), uint64_t{2}})
+                              sizeof(PublishedEntry), uint64_t{3}})
     sum = mix(sum, word, 0x9fb21c651e98df25u);
   return sum | 1;
 }
@@ -36,7 +36,7 @@ uint64_t SharedCache::header_bytes() {
 // So many shards that ranks that miss at once seldom ask for the same one, and no more: each has to
 // be large enough for itself.
 SharedCache::Sizing SharedCache::sizing(const Plan& plan) {
-  Sizing sizing{std::clamp<uint32_t>(std::bit_ceil(4 * plan.ranks), 2, 64), {}};
+  Sizing sizing{std::clamp<uint32_t>(std::bit_ceil(4 * plan.ranks), 2, ShardView::most_shards), {}};
   GetCacheSettings& settings = sizing.plan.settings;
   settings = plan.settings;
   settings.ranges = plan.in_bytes;
@@ -97,7 +97,10 @@ std::unique_ptr<SharedCache> SharedCache::join(std::byte* region, uint64_t bytes
 }
 
 SharedCache::SharedCache(std::byte* region, MemoryBudget* budget)
-    : header_(reinterpret_cast<Header*>(region)), budget_(budget) {
+    : view_(region + header_bytes(), reinterpret_cast<Header*>(region)->shard_bytes,
+            reinterpret_cast<Header*>(region)->plan.geometry),
+      header_(reinterpret_cast<Header*>(region)),
+      budget_(budget) {
   rank_ = header_->members.fetch_add(1, std::memory_order_relaxed);
   shard_shift_ = 64 - std::countr_zero(header_->shards);
   for (uint32_t at = 0; at < header_->shards; ++at)
@@ -145,6 +148,15 @@ uint32_t SharedCache::completed_by(uint64_t stamp) const {
 
 // --- Gets. ---
 
+// By its name, if the index has another size by now, or by a part.
+bool SharedCache::find_with_care(uint64_t hash, const Key& key, uint64_t bytes, Found* found) {
+  const uint64_t number = shard_number(key);
+  const Shard& shard = shards_[number];
+  if (view_.learn(number, shard.buckets()) && view_.find(number, hash, key, bytes, found))
+    return true;
+  return find_part(shard, key, bytes, found);
+}
+
 // What is found by parts goes on to be: of most programs all is, or nothing.
 bool SharedCache::find_part(const Shard& shard, const Key& key, uint64_t bytes, Found* found) {
   constexpr uint32_t span = 256, seldom = 16;
@@ -167,14 +179,13 @@ bool SharedCache::find_part(const Shard& shard, const Key& key, uint64_t bytes, 
 }
 
 // In no order that a program could have.
-void SharedCache::sample(const Found& found) {
+void SharedCache::sample(uint64_t shard, EntryId id, uint64_t sequence) {
   random_ ^= random_ << 13;
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;
   until_sample_ = 1 + static_cast<uint32_t>((random_ >> 33) % (2 * interval_ - 1));
-  samples_[sample_count_++] = {static_cast<uint32_t>(shard_number(found.said.key)),
-                               {found.id, interval_, found.sequence}};
-  if (sample_count_ == most_samples) tell_policy();
+  samples_[sample_count_++] = {static_cast<uint32_t>(shard), {id, interval_, sequence}};
+  if (sample_count_ >= std::min(most_samples, most_untold / interval_)) tell_policy();
 }
 
 // Shard by shard, as each takes a lock.

@@ -1,6 +1,6 @@
-// The hidden window of a group of ranks by which coherent windows tell of readers and of writes
+// The hidden window of a group of ranks through which coherent windows announce readers and writes
 // (docs/semantics.md, "Coherent mode"). Made with the group's first window that may be coherent;
-// each of these has a slot in it, the same at all ranks.
+// each such window has a slot in it, the same at all ranks.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Coherent mode (docs/semantics.md, "Coherent mode"): what of it concerns the whole process. Which
-// windows may be coherent, who reads them, and what calls tell of this rank's writes.
+// The process-wide part of coherent mode (docs/semantics.md, "Coherent mode"): which windows may be
+// coherent, who reads them, and which calls reveal this rank's writes.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
-// What a window has in coherent mode (docs/semantics.md, "Coherent mode"): this rank as a writer of
-// others' memory, as the owner of its own, and, if its mode is coherent, as a reader that keeps
-// what it read across acquires.
+// One window's part of coherent mode (docs/semantics.md, "Coherent mode"): this rank as a writer of
+// others' memory, as the owner of its own, and, if the window's mode is coherent, as a reader that
+// keeps what it read across acquires.
 #pragma once
 
 #include <array>

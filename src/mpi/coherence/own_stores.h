@@ -1,10 +1,10 @@
-// What this rank stores into its own window memory, told to readers: at each release, the regions
-// that were stored to since the last one get a new version.
+// Announces this rank's stores into its own window memory to readers: at each release, the regions
+// stored to since the last one get a new version.
 //
-// The kernel says which pages were written (telemetry/write_tracker.h). Regions that are written
-// all the time, and all of them while looking costs more than a small share of the time, are
-// volatile: they are not looked at, and readers keep nothing of them. Memory of which the kernel
-// cannot tell stays so.
+// The kernel tells which pages were written (telemetry/write_tracker.h). Regions that are written
+// all the time are volatile, and so are all regions while checking costs more than a small share of
+// the time: they are not checked, and readers keep nothing of them. Memory that the kernel cannot
+// report on stays volatile.
 #pragma once
 
 #include <array>

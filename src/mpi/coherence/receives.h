@@ -1,6 +1,6 @@
-// Coherent mode: where MPI will write to own memory by a call that receives. The generated entry
-// points say so before the call goes down, where somebody reads windows of this process. What is
-// told covers all that the call may write, and may be more.
+// Coherent mode: where MPI will write to own memory in a call that receives. The generated entry
+// points announce it before they pass the call on, if anybody reads windows of this process. The
+// range announced covers everything that the call may write, and may be larger.
 #pragma once
 
 #include "mpi/mpi_api.h"
@@ -8,8 +8,12 @@
 
 namespace nearcache::mpi {
 
-// Whether anybody wants to know.
+// Whether anybody wants to know; of a persistent request, whether anybody may later, when it is
+// started.
 inline bool receives_are_told() noexcept { return context.coherence.somebody_reads(); }
+inline bool persistent_receives_are_told() noexcept {
+  return !context.coherence.nobody_ever_reads();
+}
 
 // `count` elements at `buffer`. A buffer may be MPI_IN_PLACE, which receives nothing of its own, or
 // MPI_BOTTOM. `later`: the call may return before it has received.

@@ -79,6 +79,11 @@ class Row:
         return self.kind in RELEASING or (self.kind == "window" and self.arguments == ["releases"])
 
     @property
+    def persistent(self):
+        """It makes a request that is started later, as often as the program likes."""
+        return bool(re.search(r"_init(_c)?$", self.name))
+
+    @property
     def received(self):
         """A Received, or None if MPI writes to no memory of the program's by this call, or another call tells."""
         buffers = [

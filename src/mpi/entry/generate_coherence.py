@@ -18,7 +18,7 @@ def told(row, expression=lambda name: name):
     )
     lines = [*releases, f"{group}{telling(received, expression)};"]
     return (
-        "  if (receives_are_told()) [[unlikely]] {\n"
+        f"  if ({'persistent_receives_are_told' if row.persistent else 'receives_are_told'}()) [[unlikely]] {{\n"
         + "".join(f"    {line}\n" for line in lines)
         + "  }\n"
     )

@@ -44,7 +44,7 @@ REQUESTS = {
     "Request_get_status_any": "settle(count, array_of_requests)",
     "Request_get_status_some": "settle(incount, array_of_requests)",
     "X_Request_is_complete": "settle(1, &request)",
-    "Request_free": "wait(1, request)",
+    "Request_free": "let_go(request)",
     "X_Wait_enqueue": "wait(1, request)",
     "X_Waitall_enqueue": "wait(count, array_of_requests)",
     "X_Continue": "wait(1, op_request)",
@@ -65,6 +65,8 @@ SHORT = {
     "Get": "get_word(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype)",
     "Win_flush": "flush_at_once(rank)",
 }
+# What a window tells of itself; also while it is freed, to callbacks of its attributes.
+DESCRIPTIONS = ("Win_get_group", "Win_shared_query")
 CREATIONS = ("Win_create", "Win_allocate", "Win_create_dynamic")
 
 
@@ -87,7 +89,7 @@ def body(row):
         ]
     if name == "Win_get_attr":
         return [
-            "EngineWindow* window = engine_window(win);",
+            "EngineWindow* window = window_to_describe(win);",
             f"return window != nullptr && window->get_attr(win_keyval, attribute_val, flag) ? MPI_SUCCESS : {below};",
         ]
     if name in REQUESTS:
@@ -116,8 +118,9 @@ def body(row):
         call = f"make_request(window->{OPERATIONS[requested(name)]}, target_rank, request)"
     if call is None:
         return None
+    find = "window_to_describe" if name in DESCRIPTIONS else "engine_window"
     return [
-        "EngineWindow* window = engine_window(win);",
+        f"EngineWindow* window = {find}(win);",
         f"return window == nullptr ? {below} : window->report(window->{call});",
     ]
 

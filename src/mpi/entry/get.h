@@ -1,4 +1,4 @@
-// The way of one get, from the program to the cache or to MPI (docs/architecture.md): what the
+// The path of one get, from the program to the cache or to MPI (docs/architecture.md): what the
 // generated MPI_Get, MPI_Rget and their large-count forms share.
 #pragma once
 

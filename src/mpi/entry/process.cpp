@@ -1,4 +1,4 @@
-// Start and end of MPI: the context learns of its job, the report is written.
+// Start and end of MPI: the context learns about its job, the report is written.
 #include "mpi/process/context.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Synchronisation: passed to MPI, or answered here where nothing is outstanding; then the mode's
-// rule is applied (the table of docs/semantics.md).
+// Synchronisation: passed to MPI, or answered here if nothing is outstanding; then the mode's rule
+// is applied (the table in docs/semantics.md).
 #include <vector>
 
 #include "mpi/mpi_api.h"
@@ -127,10 +127,12 @@ auto one(int rank) {
   return [rank](const Window& window) { return window.targets(rank); };
 }
 
-// The ranks of `group` in the window's group.
+// The ranks of `group` in the window's group. No group is the window's error, not one of a
+// communicator.
 std::vector<uint32_t> targets_in_window(MPI_Group group, Window& window) {
   int size = 0;
   const MPI_Group members = window.group();
+  if (group == MPI_GROUP_NULL) return {};
   if (next.Group_size(group, &size) != MPI_SUCCESS || members == MPI_GROUP_NULL) return {};
   std::vector<int> theirs(static_cast<size_t>(size)),
       ours(static_cast<size_t>(size), MPI_UNDEFINED);

@@ -1,4 +1,5 @@
-// The one context object of the MPI front end: options, windows, what the process knows of its job.
+// The MPI front end's one context object: options, windows, what the process knows of its
+// job.
 #pragma once
 
 #include <atomic>

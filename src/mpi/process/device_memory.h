@@ -1,9 +1,9 @@
-// Which buffers of the program are memory of a GPU, which only its driver and a GPU-aware MPI can
-// read and write.
+// Which of the program's buffers are GPU memory, which only the driver and a GPU-aware MPI can read
+// and write.
 //
-// The driver knows: it is asked by its own query, found by dlsym in a library that the program or
-// its MPI has loaded; none is loaded for the purpose. Without a driver there is nothing to ask, and
-// gets take the short way (Window::serve_plain_hit) that knows nothing of this.
+// The driver knows: it is asked through its own query, found by dlsym in a library that the program
+// or its MPI has loaded; none is loaded for this purpose. Without a driver there is nothing to ask,
+// and gets take the fast path (Window::serve_plain_hit), which knows nothing of this.
 #pragma once
 
 #include <atomic>

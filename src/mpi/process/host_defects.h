@@ -1,4 +1,4 @@
-// What the program's MPI is known to do wrong by itself, by its version: host_defects.def has the
+// Known defects of the program's MPI, by its version: host_defects.def has the
 // rows.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Calls on hidden windows, whose errors nobody but us sees.
+// Calls on hidden windows, whose errors only we see.
 #pragma once
 
 #include "mpi/mpi_api.h"

@@ -1,11 +1,11 @@
-// A modelled network under the cache: delays the completion of every one-sided operation to L +
-// size * G, so that a network that is not here can be studied on one machine. Always labelled as
-// modelled in every output. Operations of no bytes take no time. Which functions it stands before
-// is derived from entry_points.txt (generate_model.py), so that none is forgotten.
+// A modelled network below the cache: delays the completion of every one-sided operation to L +
+// size * G, so that networks that are not available can be studied on one machine. All output is
+// labelled as modelled. Operations of no bytes take no time. Which functions it wraps is derived
+// from entry_points.txt (generate_model.py), so that none is forgotten.
 //
-// It is a layer of the stack below us (front/layer_stack.h), so that programs with and without the
-// cache see the same network, and costs nothing while it is not asked for. When a transfer is
-// complete, base/link_model.h tells.
+// It is a layer of the stack below us (front/layer_stack.h), so programs with and without the cache
+// see the same network, and it costs nothing unless requested. base/link_model.h computes when a
+// transfer is complete.
 #pragma once
 
 #include <string>

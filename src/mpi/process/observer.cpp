@@ -51,7 +51,7 @@ void Observer::close() {
   tracing_ = only_tracing_ = false;
   const std::string wrong = trace_.close();
   if (!wrong.empty())
-    log(LogLevel::warning, "trace: '%s' is not whole: %s", path_.c_str(), wrong.c_str());
+    log(LogLevel::warning, "trace: '%s' is incomplete: %s", path_.c_str(), wrong.c_str());
   if (trace_.dropped() > 0)
     log(LogLevel::warning,
         "trace: %llu records of rank %d were dropped: the disk was slower than the program",

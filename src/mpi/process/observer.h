@@ -1,8 +1,8 @@
-// What watches the program beside the cache: the trace (option `trace`) and the details of the JSON
+// Observes the program: for the trace (option `trace`) and for the details of the JSON
 // report.
 //
-// Windows ask `wanted` once, at their creation; where nothing is wanted a get pays one test of a
-// flag that it has read anyway.
+// Windows ask `wanted` once, when they are created; if nothing is wanted, a get pays one test of a
+// flag that it reads anyway.
 #pragma once
 
 #include <cstdint>

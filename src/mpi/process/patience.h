@@ -1,4 +1,4 @@
-// Collective calls of Nearcache's own that must not hang where a rank does not take part in them.
+// Nearcache's own collective calls, which must not hang if a rank does not take part.
 #pragma once
 
 #include <cstdint>

@@ -1,15 +1,15 @@
 // Quiet phases: while nobody writes, mode transparent may keep what it read although gets complete
 // (docs/semantics.md, "Quiet phases").
 //
-// A rank that completes a get learns nothing by that. But it may learn of another rank's put
+// A rank that completes a get learns nothing from that. But it may learn of another rank's put
 // without any call: by a load of its own memory, where the other put a flag; and a lock orders it
-// after another rank's epoch. So who gains tells all others once that it reads, and from then on a
-// rank tells the readers before the first time in a phase that it writes, or locks exclusively. Who
-// has heard of no writer in this phase is in a quiet one. Phases are counted by collective calls
-// that no rank of the job leaves before all have entered.
+// after another rank's epoch. So a rank that would gain announces once to all others that it reads.
+// From then on a rank notifies the readers before it first writes in a phase, or locks exclusively.
+// A reader that has heard of no writer in this phase is in a quiet one. Phases are counted by
+// collective calls that no rank of the job leaves before all have entered.
 //
-// The words lie in a hidden window of each group of ranks that has windows: one tells of the last
-// phase in which somebody wrote, and a bit for each rank whether it reads.
+// The words lie in a hidden window of each group of ranks that has windows: one holds the last
+// phase in which somebody wrote, and there is one bit per rank that says whether it reads.
 #pragma once
 
 #include <array>

@@ -1,13 +1,14 @@
 // Keeps MPI's progress going while calls are answered from the cache (docs/semantics.md,
 // "Progress").
 //
-// Many MPI libraries move other ranks' one-sided traffic only inside MPI calls, so after 4 us of
-// served calls one goes down. It is a test of a request that never completes: over tcp MPICH 5
-// takes 270 ns for it, 430 ns for an empty flush and 590 ns for a probe, and all do the same for
-// progress. The clock costs 11 ns, a third of a small hit: while calls come fast it is read on
-// every eighth only, which is as good, since eight fast calls are over long before the time is. A
-// call that took no longer than such calls take at least found nothing to do: then the next one
-// comes later, after 10 us in the end, and the first that finds something brings them back to 4.
+// Many MPI libraries move other ranks' one-sided traffic only inside MPI calls, so after 4
+// us of served calls one is made to MPI. It is a test of a request that never completes:
+// over tcp MPICH 5 takes 270 ns for it, 430 ns for an empty flush and 590 ns for a probe,
+// and all serve progress alike. Reading the clock costs 11 ns, a third of a small hit. While
+// calls come fast it is read on every eighth only; eight fast calls take much less than 4
+// us. A call that took no longer than such calls at least take found nothing to do: then the
+// next one comes later, in the end after 10 us, and the first that finds something restores
+// the 4.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// What the report and the trace say of the MPI that the program runs on.
+// What the report and the trace say about the MPI that the program runs on.
 #pragma once
 
 #include <string>

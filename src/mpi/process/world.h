@@ -1,5 +1,5 @@
-// What this process knows of the ranks that were started with it, and how it learns it without ever
-// waiting for one that does not answer.
+// What this process knows about the ranks that were started with it, and how it finds out without
+// ever waiting for one that does not answer.
 //
 // Nearcache's own collective calls need every rank of a communicator, but not every rank need be
 // preloaded: of several programs in one job one may be static or setuid, and a communicator may

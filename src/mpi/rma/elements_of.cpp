@@ -44,6 +44,23 @@ Element by_size(Class kind, MPI_Datatype type) {
   return Element::bytes;
 }
 
+// Of a type that Fortran asks for by its precision. Not of longer reals: their size does not tell
+// which they are.
+Element fortran_element(MPI_Datatype type) {
+  int size = 0;
+  next.Type_size(type, &size);
+  switch (combiner_of(type)) {
+    case MPI_COMBINER_F90_INTEGER:
+      return by_size(Class::whole, type);
+    case MPI_COMBINER_F90_REAL:
+      return size <= 8 ? by_size(Class::real, type) : Element::bytes;
+    case MPI_COMBINER_F90_COMPLEX:
+      return size <= 16 ? by_size(Class::complex, type) : Element::bytes;
+    default:
+      return Element::bytes;
+  }
+}
+
 struct NamedClass {
   MPI_Datatype type;
   Class kind;
@@ -141,7 +158,7 @@ rma::Element element_of(MPI_Datatype named) {
   for (const NamedClass& each : classes) {
     if (each.type == named) return by_size(each.kind, named);
   }
-  return Element::bytes;
+  return fortran_element(named);
 }
 
 NamedTypes<rma::Element> known_elements;
@@ -178,22 +195,28 @@ std::optional<rma::Operation> operation_of(MPI_Op op) {
 namespace {
 
 // A pair with gaps is several blocks, or one that is shorter than the pair: each becomes one run
-// with the gaps in it.
+// with the gaps in it. Where pairs touch, a block of the layout is of two of them.
 bool runs_of_pairs(const Layout& layout, MPI_Count count, uint64_t pair_bytes, const Layout& pair,
                    Runs* runs) {
-  const size_t parts = pair.blocks.size();
-  if (layout.blocks.size() % parts != 0 || layout.size != layout.blocks.size() / parts * pair.size)
-    return false;
-  for (MPI_Count i = 0; i < count; ++i) {
-    for (size_t k = 0; k < layout.blocks.size(); k += parts) {
-      const int64_t at = layout.blocks[k].offset;
-      for (size_t part = 0; part < parts; ++part) {
-        if (layout.blocks[k + part] !=
-            Block{at + pair.blocks[part].offset, pair.blocks[part].length})
-          return false;
-      }
-      runs->pieces.push_back({at + static_cast<int64_t>(i) * layout.extent, pair_bytes});
+  std::vector<int64_t> pairs;
+  size_t block = 0;
+  uint64_t taken = 0;  // of the block
+  while (block < layout.blocks.size()) {
+    const int64_t at = layout.blocks[block].offset + static_cast<int64_t>(taken);
+    for (const Block& part : pair.blocks) {
+      if (block == layout.blocks.size()) return false;
+      const Block& from = layout.blocks[block];
+      if (from.offset + static_cast<int64_t>(taken) != at + part.offset ||
+          from.length - taken < part.length)
+        return false;
+      taken += part.length;
+      if (taken == from.length) ++block, taken = 0;
     }
+    pairs.push_back(at);
+  }
+  for (MPI_Count i = 0; i < count; ++i) {
+    for (const int64_t at : pairs)
+      runs->pieces.push_back({at + static_cast<int64_t>(i) * layout.extent, pair_bytes});
   }
   return true;
 }
@@ -204,6 +227,8 @@ bool runs_of(MPI_Datatype type, MPI_Count count, rma::Element element, Runs* run
   const Layout* layout = large_layout_of(type);
   if (layout == nullptr) return false;
   if (count <= 0 || layout->size == 0) return true;
+  // More than can be counted is no less than all memory: whoever moves so much is told.
+  count = std::min(count, static_cast<MPI_Count>(UINT64_MAX / layout->size / 2));
   const uint64_t size = rma::size_of(element);
   const MPI_Datatype base = size == 1 ? MPI_DATATYPE_NULL : base_type(type);
   const Layout* pair =

@@ -1,4 +1,4 @@
-// What MPI's datatypes and operations are to the RMA engine.
+// MPI's datatypes and operations in the RMA engine's terms.
 #pragma once
 
 #include <optional>

@@ -22,6 +22,8 @@ using rma::Mark;
 using rma::Status;
 using rma::Transfer;
 
+constexpr uint64_t most_bytes = uint64_t{1} << 62;  // far more than any memory
+
 // The memory of a result that is not one run, until all of it is here. The datatype may be freed
 // before.
 struct Landing {
@@ -73,6 +75,8 @@ void set_target(Transfer* transfer, const Target& target, const Runs& runs,
 }
 
 }  // namespace
+
+EngineWindow::~EngineWindow() { next.Group_free(&group_); }
 
 int EngineWindow::report_error(int rc) const {
   below_engine().Win_call_errhandler(handle_, rc);
@@ -192,7 +196,8 @@ Computation::OfWord of_word(rma::Operation operation, rma::Element element) {
 
 }  // namespace
 
-// False if the operation has no meaning, or is of a type that was not seen yet.
+// False if the operation has no meaning, or is of a type that was not seen yet; or if it moves what
+// has gaps, which are nobody's to write.
 bool EngineWindow::known(MPI_Op op, MPI_Datatype type, Computation* computation) {
   const Computation& last = recent_operations.computation;
   if (!context.threaded && op == last.op && type == last.type) {
@@ -202,6 +207,10 @@ bool EngineWindow::known(MPI_Op op, MPI_Datatype type, Computation* computation)
   const std::optional<rma::Operation> operation = operation_of(op);
   const rma::Element* const element = known_elements.find(type);
   if (!operation || element == nullptr || !rma::has_meaning(*operation, *element)) return false;
+  const Layout* const layout = named_types.find(type);
+  const bool computes =
+      *operation != rma::Operation::replace && *operation != rma::Operation::no_op;
+  if (!computes && (layout == nullptr || !layout->dense)) return false;
   *computation = {
       op, type, *operation, *element, of_word(*operation, *element), rma::size_of(*element)};
   if (!context.threaded) recent_operations.computation = *computation;
@@ -231,22 +240,21 @@ bool EngineWindow::compute_at_once(const OriginBuffer& origin, void* result, con
 // The same as one message, where all types are the same and have no gaps: the host needs not be
 // asked about them.
 bool EngineWindow::compute_plainly(const rma::Agent::Lock& lock, const OriginBuffer& origin,
-                                   const OriginBuffer& result, const Target& target, MPI_Op op) {
-  const bool fetches = result.type != MPI_DATATYPE_NULL;
+                                   const ResultBuffer* result, const Target& target, MPI_Op op) {
   Computation what;
   uint64_t bytes;
   if (origin.type != target.type || origin.count != target.count ||
-      (fetches && (result.type != target.type || result.count != target.count)) ||
+      (result != nullptr && (result->type != target.type || result->count != target.count)) ||
       !known(op, target.type, &what) || what.operation == rma::Operation::no_op ||
       !plain_bytes(target.type, target.count, &bytes))
     return false;
   issue(lock,
-        {.kind = fetches ? Kind::fetch : Kind::accumulate,
+        {.kind = result != nullptr ? Kind::fetch : Kind::accumulate,
          .target = target.rank,
          .displacement = target.displacement,
          .length = bytes,
          .data = static_cast<const std::byte*>(origin.address),
-         .result = static_cast<std::byte*>(const_cast<void*>(result.address)),
+         .result = result != nullptr ? static_cast<std::byte*>(result->address) : nullptr,
          .element = what.operation == rma::Operation::replace ? rma::Element::bytes : what.element,
          .operation = what.operation});
   return true;
@@ -280,6 +288,7 @@ int EngineWindow::put_in_full(const OriginBuffer& origin, const Target& target) 
       !runs_of(target.type, target.count, rma::Element::bytes, &to))
     return MPI_ERR_TYPE;
   if (from.bytes > to.bytes) return MPI_ERR_TYPE;
+  if (from.bytes > most_bytes) return MPI_ERR_COUNT;
   shorten(&to, from.bytes);
   std::vector<std::byte> storage;
   std::vector<rma::Piece> one;
@@ -301,6 +310,7 @@ int EngineWindow::get_in_full(void* address, MPI_Count count, MPI_Datatype type,
       !runs_of(target.type, target.count, rma::Element::bytes, &from))
     return MPI_ERR_TYPE;
   if (from.bytes > to.bytes) return MPI_ERR_TYPE;
+  if (from.bytes > most_bytes) return MPI_ERR_COUNT;
   shorten(&to, from.bytes);
   std::vector<rma::Piece> one;
   Transfer transfer{.kind = Kind::get};
@@ -310,20 +320,18 @@ int EngineWindow::get_in_full(void* address, MPI_Count count, MPI_Datatype type,
   return MPI_SUCCESS;
 }
 
-int EngineWindow::get_accumulate_in_full(const OriginBuffer& origin, void* result,
-                                         MPI_Count result_count, MPI_Datatype result_type,
-                                         const Target& target, MPI_Op op) {
+int EngineWindow::accumulate_in_full(const OriginBuffer& origin, const ResultBuffer* result,
+                                     const Target& target, MPI_Op op) {
   if (target.rank == MPI_PROC_NULL) return MPI_SUCCESS;
-  const bool fetches = result_type != MPI_DATATYPE_NULL;
+  const bool fetches = result != nullptr;
   const rma::Agent::Lock lock(&station_->agent());
   if (const int wrong = check(target); wrong != MPI_SUCCESS) return wrong;
-  if (compute_plainly(lock, origin, {result, result_count, result_type}, target, op))
-    return MPI_SUCCESS;
+  if (compute_plainly(lock, origin, result, target, op)) return MPI_SUCCESS;
   const std::optional<rma::Operation> operation = operation_of(op);
   if (!operation) return MPI_ERR_OP;
   const bool sends = *operation != rma::Operation::no_op;
   if (!sends && !fetches) return MPI_SUCCESS;
-  if ((sends && origin.count < 0) || result_count < 0) return MPI_ERR_COUNT;
+  if ((sends && origin.count < 0) || (fetches && result->count < 0)) return MPI_ERR_COUNT;
   const bool computes = sends && *operation != rma::Operation::replace;
   const bool named = is_named(target.type);
   rma::Element element = rma::Element::bytes;
@@ -337,10 +345,11 @@ int EngineWindow::get_accumulate_in_full(const OriginBuffer& origin, void* resul
   Runs from, to, results;
   const bool readable = runs_of(target.type, target.count, element, &to) &&
                         (!sends || runs_of(origin.type, origin.count, element, &from)) &&
-                        (!fetches || runs_of(result_type, result_count, element, &results));
+                        (!fetches || runs_of(result->type, result->count, element, &results));
   if (!readable) return MPI_ERR_TYPE;
   const uint64_t bytes = sends ? from.bytes : to.bytes;
   if (bytes > to.bytes || (fetches && bytes > results.bytes)) return MPI_ERR_TYPE;
+  if (bytes > most_bytes) return MPI_ERR_COUNT;
   shorten(&to, bytes);
   shorten(&results, bytes);
   std::vector<std::byte> storage;
@@ -350,7 +359,7 @@ int EngineWindow::get_accumulate_in_full(const OriginBuffer& origin, void* resul
   transfer.element = element;
   transfer.operation = *operation;
   if (sends) transfer.data = packed(origin.address, from, &storage);
-  if (fetches && to.bytes > 0) set_result(&transfer, result, results);
+  if (fetches && to.bytes > 0) set_result(&transfer, result->address, results);
   issue(lock, transfer);
   return MPI_SUCCESS;
 }
@@ -362,8 +371,8 @@ int EngineWindow::fetch_and_op(const void* origin, void* result, MPI_Datatype ty
   if (rank != MPI_PROC_NULL && type != MPI_DATATYPE_NULL && known_elements.find(type) == nullptr &&
       !is_named(type))
     return MPI_ERR_TYPE;
-  return get_accumulate_in_full({origin, 1, type}, result, 1, type, {rank, displacement, 1, type},
-                                op);
+  const ResultBuffer to{result, 1, type};
+  return accumulate_in_full({origin, 1, type}, &to, {rank, displacement, 1, type}, op);
 }
 
 int EngineWindow::compare_and_swap(const void* origin, const void* compare, void* result,
@@ -376,8 +385,10 @@ int EngineWindow::compare_and_swap(const void* origin, const void* compare, void
     if (bytes == sizeof(uint64_t) && !context.threaded) recent_operations.swapped = type;
     rma::Mutex& elements = window_->near(rank)->commons->elements;
     if (elements.lock_intact(process_)) {
+      // The result may go to where the compared value is.
+      const bool swaps = std::memcmp(at, compare, bytes) == 0;
       copy(result, at, bytes);
-      if (std::memcmp(at, compare, bytes) == 0) copy(at, origin, bytes);
+      if (swaps) copy(at, origin, bytes);
       elements.unlock();
       return MPI_SUCCESS;
     }
@@ -447,7 +458,8 @@ void EngineWindow::meet() {
   const rma::Agent::Lock lock(&station_->agent());
   await_transfers(lock);
   window_->fence_enter();
-  wait_until(lock, [&] { return window_->fence_met() && window_->all_landed(); });
+  wait_until(
+      lock, [&] { return window_->fence_met() && window_->all_landed(); }, Step::fence);
 }
 
 int EngineWindow::fence(int assert) {
@@ -457,8 +469,10 @@ int EngineWindow::fence(int assert) {
   meet();
   // Memory that is used without asking its owner.
   if (const uint64_t fence = window_->fence_to_be_over(); fence > 0) {
-    for (const rma::Near& near : window_->nears())
+    for (const rma::Near& near : window_->nears()) {
+      if (near.commons == nullptr) continue;
       wait_until(&near.commons->over, [&] { return rma::Window::fence_over(near, fence); });
+    }
   }
   if ((MPI_MODE_NOSUCCEED & assert) == 0) {
     fenced_ = true;
@@ -470,9 +484,10 @@ int EngineWindow::fence(int assert) {
   return settled(window_->take_error());
 }
 
+// The host is not asked about no group, as its error would be one of a communicator.
 bool EngineWindow::ranks_of(MPI_Group group, std::vector<int>* ranks) {
   int size = 0;
-  if (next.Group_size(group, &size) != MPI_SUCCESS) return false;
+  if (group == MPI_GROUP_NULL || next.Group_size(group, &size) != MPI_SUCCESS) return false;
   while (counting_.size() < static_cast<size_t>(size))
     counting_.push_back(static_cast<int>(counting_.size()));
   ranks->resize(static_cast<size_t>(size));
@@ -499,7 +514,8 @@ int EngineWindow::start(MPI_Group group, int assert) {
     ranks = std::move(spare_);
     if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
     if ((MPI_MODE_NOCHECK & assert) == 0 && !window_->all_near())
-      wait_until(*lock, [&] { return window_->started(ranks); });
+      wait_until(
+          *lock, [&] { return window_->started(ranks); }, Step::start);
   }
   if ((MPI_MODE_NOCHECK & assert) == 0 && window_->all_near())
     wait_until(&window_->bell(), [&] { return window_->started(ranks); });
@@ -520,7 +536,9 @@ int EngineWindow::complete() {
   }
   if (lock) await_transfers(*lock);
   window_->complete(started_);
-  if (lock) wait_until(*lock, [&] { return window_->all_landed(); });
+  if (lock)
+    wait_until(
+        *lock, [&] { return window_->all_landed(); }, Step::complete);
   starting_ = false;
   for (const int rank : started_) close(rank);
   started_.clear();
@@ -535,7 +553,7 @@ int EngineWindow::post(MPI_Group group, int assert) {
   std::vector<int> ranks = std::move(spare_);
   if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
   if ((MPI_MODE_NOCHECK & assert) == 0) window_->post(ranks);
-  if (lock) station_->agent().send(*lock);
+  if (lock) station_->agent().send(*lock, Step::post);
   exposing_ = true;
   if (fenced_) end_fences();
   exposed_ = ranks.size();
@@ -548,7 +566,7 @@ int EngineWindow::wait() {
   const auto completed = [&] { return window_->completed_by(exposed_); };
   if (window_->all_near()) wait_until(&window_->bell(), completed);
   const auto lock = lock_epochs();
-  if (!window_->all_near()) wait_until(*lock, completed);
+  if (!window_->all_near()) wait_until(*lock, completed, Step::wait);
   exposing_ = false;
   return window_->broken() ? settled(Status::lost_peer) : MPI_SUCCESS;
 }
@@ -622,7 +640,8 @@ int EngineWindow::unlock_in_full(int rank) {
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   await_turn(rank);
   const rma::Agent::Lock lock(&station_->agent());
-  station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
+  station_->agent().wait(
+      lock, [&] { return window_->reached(rank, mark); }, Step::unlock);
   return settled(window_->take_error(rank));
 }
 
@@ -671,7 +690,8 @@ int EngineWindow::unlock_all_in_full() {
   }
   await_turns();
   const rma::Agent::Lock lock(&station_->agent());
-  station_->agent().wait(lock, [&] { return window_->all_reached(); });
+  station_->agent().wait(
+      lock, [&] { return window_->all_reached(); }, Step::unlock);
   return settled(window_->take_error());
 }
 
@@ -687,7 +707,8 @@ int EngineWindow::flush_to(int rank, Mark (rma::Window::*begin)(int)) {
   }
   if (mark != Mark()) await_turn(rank);
   const rma::Agent::Lock lock(&station_->agent());
-  station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
+  station_->agent().wait(
+      lock, [&] { return window_->reached(rank, mark); }, Step::flush);
   const Status status = window_->take_error(rank);
   recent_operations.order(context.threaded);
   open(rank);
@@ -704,14 +725,16 @@ int EngineWindow::flush_all() {
   }
   await_turns();
   const rma::Agent::Lock lock(&station_->agent());
-  station_->agent().wait(lock, [&] { return window_->all_reached(); });
+  station_->agent().wait(
+      lock, [&] { return window_->all_reached(); }, Step::flush);
   return settled(window_->take_error());
 }
 
 int EngineWindow::flush_local_all() {
   const rma::Agent::Lock lock(&station_->agent());
   if (!all_locked_ && no_locks()) return MPI_ERR_RMA_SYNC;
-  station_->agent().wait(lock, [&] { return window_->all_landed(); });
+  station_->agent().wait(
+      lock, [&] { return window_->all_landed(); }, Step::flush);
   return settled(window_->take_error());
 }
 
@@ -757,15 +780,25 @@ bool EngineWindow::get_attr(int keyval, void* value, int* flag) {
 
 int EngineWindow::get_group(MPI_Group* group) { return next.Group_excl(group_, 0, nullptr, group); }
 
+// What came behind the last fence: nobody else will ask for it.
+void EngineWindow::tell_last_error() {
+  Status status = Status::ok;
+  {
+    const rma::Agent::Lock lock(&station_->agent());
+    if (!window_->broken()) status = window_->take_error();
+  }
+  report(settled(status));
+}
+
 int EngineWindow::close() {
   if (all_locked_ || !no_locks() || starting_ || exposing_) return MPI_ERR_RMA_SYNC;
   meet();                         // nobody uses it any more
   engine_fetches().end(window_);  // of requests that nobody has waited for yet
+  tell_last_error();
   {
     const rma::Agent::Lock lock(&station_->agent());
     station_->engine().close(window_);
   }
-  next.Group_free(&group_);
   return MPI_SUCCESS;
 }
 

@@ -33,6 +33,12 @@ struct OriginBuffer {
   MPI_Datatype type = MPI_DATATYPE_NULL;
 };
 
+struct ResultBuffer {
+  void* address;
+  MPI_Count count;
+  MPI_Datatype type;
+};
+
 struct Target {
   int rank;
   MPI_Aint displacement;
@@ -62,6 +68,9 @@ class EngineWindow {
         process_(engine_->process()) {
     recent_operations.begin();
   }
+  ~EngineWindow();
+  EngineWindow(const EngineWindow&) = delete;
+  EngineWindow& operator=(const EngineWindow&) = delete;
   // Its memory, where that is of the arena.
   std::byte* shared() const { return shared_; }
 
@@ -97,14 +106,15 @@ class EngineWindow {
   int accumulate(const OriginBuffer& origin, const Target& target, MPI_Op op) {
     return compute_at_once(origin, nullptr, target, op)
                ? MPI_SUCCESS
-               : get_accumulate_in_full(origin, nullptr, 0, MPI_DATATYPE_NULL, target, op);
+               : accumulate_in_full(origin, nullptr, target, op);
   }
   int get_accumulate(const OriginBuffer& origin, void* result, MPI_Count result_count,
                      MPI_Datatype result_type, const Target& target, MPI_Op op) {
+    const ResultBuffer to{result, result_count, result_type};
     return result_type == target.type && result_count == target.count && result != nullptr &&
                    compute_at_once(origin, result, target, op)
                ? MPI_SUCCESS
-               : get_accumulate_in_full(origin, result, result_count, result_type, target, op);
+               : accumulate_in_full(origin, &to, target, op);
   }
   int fetch_and_op(const void* origin, void* result, MPI_Datatype type, int rank,
                    MPI_Aint displacement, MPI_Op op);
@@ -237,7 +247,8 @@ class EngineWindow {
     *static_cast<void**>(base) = own ? shape_.base : nullptr;
     return MPI_SUCCESS;
   }
-  // Collective; afterwards only the handle is left to free. Not MPI_SUCCESS: nothing has happened.
+  // Collective; afterwards only the handle is left to free, and what describes the window. Not
+  // MPI_SUCCESS: nothing has happened.
   int close();
   rma::Window* window() const { return window_; }
   // The error class of a status; says what was lost.
@@ -290,7 +301,7 @@ class EngineWindow {
   bool known(MPI_Op op, MPI_Datatype type, Computation* computation);
   bool compute_at_once(const OriginBuffer& origin, void* result, const Target& target, MPI_Op op);
   bool compute_plainly(const rma::Agent::Lock& lock, const OriginBuffer& origin,
-                       const OriginBuffer& result, const Target& target, MPI_Op op);
+                       const ResultBuffer* result, const Target& target, MPI_Op op);
   bool lock_near(int type, rma::Near* near, int assert);
   [[gnu::always_inline]] void begin_short(rma::Near* near) {
     near->in_short = true;
@@ -301,8 +312,9 @@ class EngineWindow {
 
   int put_in_full(const OriginBuffer& origin, const Target& target);
   int get_in_full(void* address, MPI_Count count, MPI_Datatype type, const Target& target);
-  int get_accumulate_in_full(const OriginBuffer& origin, void* result, MPI_Count result_count,
-                             MPI_Datatype result_type, const Target& target, MPI_Op op);
+  // `result`: null if nothing is fetched.
+  int accumulate_in_full(const OriginBuffer& origin, const ResultBuffer* result,
+                         const Target& target, MPI_Op op);
   int lock_in_full(int type, int rank, int assert);
   int begin_lock(int type, int rank, int assert);
   int lock_own();
@@ -322,6 +334,7 @@ class EngineWindow {
   bool may_access(int rank) const {
     return fenced_ || passive(rank) || std::ranges::find(started_, rank) != started_.end();
   }
+  using Step = rma::Agent::Step;
   // What follows an operation or a flush that was made in full: the next need not be.
   void open(int rank);
   void close(int rank);
@@ -332,9 +345,9 @@ class EngineWindow {
   std::optional<rma::Agent::Lock> lock_epochs() const;
   bool ranks_of(MPI_Group group, std::vector<int>* ranks);
   template <class Done>
-  void wait_until(const rma::Agent::Lock& lock, Done done) {
+  void wait_until(const rma::Agent::Lock& lock, Done done, Step step = Step::other) {
     const auto over = [&] { return done() || window_->broken(); };
-    station_->agent().wait(lock, over, true);
+    station_->agent().wait(lock, over, step, true);
   }
   // For what was asked of a target behind a lock whose turn comes by words; not under the lock.
   void await_turn(int rank) {
@@ -350,6 +363,7 @@ class EngineWindow {
     station_->agent().wait(bell, [&] { return done() || window_->broken(); });
   }
   void meet();
+  void tell_last_error();
 
   Station* station_;
   MPI_Win handle_;

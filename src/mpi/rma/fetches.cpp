@@ -31,7 +31,7 @@ int Fetches::begin(const EngineWindow& of, rma::Window* window, int rank, rma::M
   last_ = {window, rank, mark};
   const std::lock_guard lock(mutex_);
   by_handle_.emplace(handle_bits(*request), fetch.release());
-  under_way_.store(by_handle_.size(), std::memory_order_relaxed);
+  count_under_way();
   return MPI_SUCCESS;
 }
 
@@ -56,7 +56,12 @@ std::vector<Fetches::Fetch*> Fetches::take_arrived(int count, const MPI_Request*
     by_handle_.erase(handle_bits(fetch->request));
     fetch->code = fetch->of->settled(fetch->window->take_error(fetch->rank));
   }
-  under_way_.store(by_handle_.size(), std::memory_order_relaxed);
+  std::erase_if(let_go_, [&](Fetch* each) {
+    if (!arrived(*each)) return false;
+    taken.push_back(each);
+    return true;
+  });
+  count_under_way();
   return taken;
 }
 
@@ -78,6 +83,20 @@ int Fetches::settle(int count, const MPI_Request* requests) {
     taken = take_arrived(count, requests);
   }
   return complete(taken);
+}
+
+// The host keeps it until it is complete.
+int Fetches::let_go(const MPI_Request* request) {
+  if (request == nullptr) return MPI_SUCCESS;
+  {
+    const rma::Agent::Lock agent(&station_->agent());
+    const std::lock_guard lock(mutex_);
+    if (const auto found = by_handle_.find(handle_bits(*request)); found != by_handle_.end()) {
+      let_go_.push_back(found->second);
+      by_handle_.erase(found);
+    }
+  }
+  return settle(0, nullptr);
 }
 
 int Fetches::wait(int count, const MPI_Request* requests) {
@@ -117,15 +136,31 @@ int Fetches::wait_for_one(int count, const MPI_Request* requests) {
 
 void Fetches::end(const rma::Window* window) {
   std::vector<MPI_Request> its;
+  bool any_let_go = false;
   {
     const rma::Agent::Lock agent(&station_->agent());
     if (last_.window == window) last_ = {};
     const std::lock_guard lock(mutex_);
+    any_let_go = !let_go_.empty();
     for (const auto& [handle, fetch] : by_handle_) {
       if (fetch->window == window) its.push_back(fetch->request);
     }
   }
   wait(static_cast<int>(its.size()), its.data());
+  if (!any_let_go) return;
+  std::vector<Fetch*> taken;
+  {
+    const rma::Agent::Lock agent(&station_->agent());
+    const auto is_under_way = [&](const Fetch* each) {
+      return each->window == window && !arrived(*each);
+    };
+    station_->agent().wait(agent, [&] {
+      const std::lock_guard lock(mutex_);
+      return std::ranges::none_of(let_go_, is_under_way);
+    });
+    taken = take_arrived(0, nullptr);
+  }
+  complete(taken);
 }
 
 }  // namespace nearcache::mpi

@@ -37,6 +37,8 @@ class Fetches {
   int settle(int count, const MPI_Request* requests);
   // Returns when those among the requests have arrived, and completes them.
   int wait(int count, const MPI_Request* requests);
+  // The program is about to free it: nobody waits for it, and its error is its target's.
+  int let_go(const MPI_Request* request);
   // Of requests of which one is enough: waits a little, or until one of ours has arrived if there
   // are only such.
   int wait_for_one(int count, const MPI_Request* requests);
@@ -58,13 +60,15 @@ class Fetches {
   static int query(void* extra, MPI_Status* status);
   static int release(void* extra);
   static int cancel(void* extra, int complete);
-  static bool arrived(const Fetch& fetch) {
-    return fetch.window->reached(fetch.rank, fetch.mark) || fetch.window->broken();
-  }
+  // Also once its target is lost.
+  static bool arrived(const Fetch& fetch) { return fetch.window->reached(fetch.rank, fetch.mark); }
   std::vector<Fetch*> find(int count, const MPI_Request* requests);
-  // Takes those of the requests that have arrived: of others the program has not asked, and an
-  // error is told to who asks. Under the agent's lock.
+  // Takes those of the requests that have arrived, and of those that were let go: of others the
+  // program has not asked, and an error is told to who asks. Under the agent's lock.
   std::vector<Fetch*> take_arrived(int count, const MPI_Request* requests);
+  void count_under_way() {
+    under_way_.store(by_handle_.size() + let_go_.size(), std::memory_order_relaxed);
+  }
   // Tells their errors, too; not under the lock.
   static int complete(const std::vector<Fetch*>& arrived);
 
@@ -78,7 +82,8 @@ class Fetches {
   Last last_;  // under the agent's lock
   std::atomic<size_t> under_way_{0};
   std::mutex mutex_;                                // of what follows
-  std::unordered_map<uint64_t, Fetch*> by_handle_;  // those under way
+  std::unordered_map<uint64_t, Fetch*> by_handle_;  // those under way that may be asked for
+  std::vector<Fetch*> let_go_;                      // those that may not
 };
 
 }  // namespace nearcache::mpi

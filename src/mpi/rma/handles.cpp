@@ -29,10 +29,9 @@ bool Handles::make(MPI_Aint bytes, int unit, MPI_Info info, void* base, MPI_Win*
          (info == MPI_INFO_NULL || below.Win_set_info(*handle, info) == MPI_SUCCESS);
 }
 
-void Handles::free(MPI_Win* handle) {
-  const std::lock_guard lock(mutex_);
+int Handles::free_one(MPI_Win* handle) {
   below_engine().Win_unlock_all(*handle);
-  below_engine().Win_free(handle);
+  return below_engine().Win_free(handle);
 }
 
 }  // namespace nearcache::mpi

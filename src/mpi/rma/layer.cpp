@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -31,7 +33,8 @@ struct EngineLayer {
   Handles handles;
   Fetches fetches{&station};
   HandleTable<EngineWindow> windows;
-  std::atomic<uint64_t> ids{0};  // given to windows by this rank
+  HandleTable<EngineWindow> leaving;  // those whose attributes are being deleted
+  std::atomic<uint64_t> ids{0};       // given to windows by this rank
 };
 
 // From rma_install until the process ends; null where there is no engine.
@@ -59,6 +62,12 @@ EngineWindow* engine_window(MPI_Win handle) {
   recent = {handle, window};
   is_on_top() ? straight.use(handle, window) : straight.forget();
   return window;
+}
+
+// The same for those who only ask what it is: callbacks that delete its attributes may, too.
+EngineWindow* window_to_describe(MPI_Win handle) {
+  EngineWindow* const window = engine_window(handle);
+  return window != nullptr ? window : engine_layer().leaving.find(handle_bits(handle));
 }
 
 // What all members of a window agree on, in one reduction by maximum.
@@ -97,7 +106,7 @@ struct Part {
 
 void give_back(Part* part) {
   Station& station = engine_layer().station;
-  if (part->handle != MPI_WIN_NULL) engine_layer().handles.free(&part->handle);
+  if (part->handle != MPI_WIN_NULL) engine_layer().handles.free(&part->handle, [] {});
   if (part->shared == nullptr) return;
   const rma::Agent::Lock lock(&station.agent());
   station.node()->give_back(part->shared);
@@ -223,6 +232,26 @@ int create_window(MPI_Comm comm, MPI_Win* win, Host host, Make make) {
 
 bool valid_unit(MPI_Aint size, MPI_Aint unit) { return size >= 0 && unit > 0 && unit <= INT32_MAX; }
 
+// Bytes, of which the address of allocated memory is to be a multiple; 1: whatever is usual. What
+// hosts make of the key depends on the host.
+uint64_t asked_alignment(MPI_Info info) {
+  constexpr uint64_t most = uint64_t{1} << 30;
+  char value[32] = {};
+  int found = 0;
+  if (info == MPI_INFO_NULL ||
+      next.Info_get(info, const_cast<char*>("mpi_minimum_memory_alignment"), sizeof value - 1,
+                    value, &found) != MPI_SUCCESS ||
+      found == 0)
+    return 1;
+  const uint64_t asked = std::strtoull(value, nullptr, 10);
+  return std::has_single_bit(asked) && asked <= most ? asked : 1;
+}
+
+void* align(void* address, uint64_t alignment) {
+  const auto at = reinterpret_cast<uint64_t>(address);
+  return reinterpret_cast<void*>((at + alignment - 1) / alignment * alignment);
+}
+
 // For its own sake: windows that need no memory of the host.
 bool make_mere_handle(MPI_Info info, MPI_Win* handle) {
   void* unused = nullptr;
@@ -242,18 +271,21 @@ template <class Host>
 int engine_Win_allocate(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void* baseptr,
                         MPI_Win* win, Host host) {
   void* base = nullptr;
+  const uint64_t alignment = asked_alignment(info);
   const auto make = [&](Part* part) {
-    if (!valid_unit(size, unit)) return false;
+    if (!valid_unit(size, unit) || size > PTRDIFF_MAX / 2) return false;
+    const MPI_Aint room = size + static_cast<MPI_Aint>(alignment) - 1;
     Station& station = engine_layer().station;
     {
       const rma::Agent::Lock lock(&station.agent());
       if (station.node() != nullptr)
-        part->shared = station.node()->take(static_cast<uint64_t>(size));
+        part->shared = station.node()->take(static_cast<uint64_t>(room));
     }
     base = part->shared;
     const bool made = base != nullptr ? make_mere_handle(info, &part->handle)
-                                      : engine_layer().handles.make(size, static_cast<int>(unit),
+                                      : engine_layer().handles.make(room, static_cast<int>(unit),
                                                                     info, &base, &part->handle);
+    base = align(base, alignment);
     part->shape = {base, size, static_cast<int>(unit), MPI_WIN_FLAVOR_ALLOCATE};
     return made;
   };
@@ -274,13 +306,16 @@ int engine_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win, Host h
 
 int engine_Win_free(EngineWindow* window, MPI_Win* win) {
   if (const int rc = window->close(); rc != MPI_SUCCESS) return window->report(rc);
-  engine_layer().windows.remove(handle_bits(*win));
+  EngineLayer& layer = engine_layer();
+  const uint64_t bits = handle_bits(*win);
+  layer.leaving.add(bits, window);
+  layer.windows.remove(bits);
   if (recent.window == window) rma_look_again();
-  Part part{.handle = *win, .shared = window->shared()};
+  const int rc = layer.handles.free(win, [&] { layer.leaving.remove(bits); });
+  Part part{.shared = window->shared()};
   give_back(&part);
-  *win = MPI_WIN_NULL;
   delete window;
-  return MPI_SUCCESS;
+  return rc;
 }
 
 #include "rma_layer.inc"
@@ -320,7 +355,7 @@ void rma_look_again() {
 
 void rma_stop() {
   if (the_layer == nullptr) return;
-  engine_layer().station.stop();
+  engine_layer().station.stop(!engine_layer().windows.all().empty());
   engine_layer().handles.end();
 }
 

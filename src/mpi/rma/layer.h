@@ -1,5 +1,5 @@
-// The RMA engine as a layer of the functions below the cache (front/layer_stack.h): answers what
-// concerns its windows, and passes the rest on. Which functions it stands before is derived from
+// The RMA engine as a layer of the functions below the cache (front/layer_stack.h): answers calls
+// that concern its windows, and passes the rest on. Which functions it wraps is derived from
 // entry_points.txt (entry/generate_rma.py).
 #pragma once
 

@@ -1,5 +1,5 @@
-// What the last operations on windows of the engine were: the next are of the same kind, mostly,
-// and then need not ask what their types and operations are. Changes only in programs without
+// The most recent operations on windows of the engine: the next ones are mostly of the same
+// kind, and then need not look up their types and operations. Changes only in programs without
 // threads.
 #pragma once
 

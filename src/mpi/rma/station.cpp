@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "base/log.h"
 #include "mpi/process/context.h"
@@ -190,6 +191,7 @@ void Station::set_up(MPI_Comm comm, const std::vector<int>& members,
     rc = next.Allgather(&maps, 1, MPI_INT32_T, mapped.data(), 1, MPI_INT32_T, comm);
   const std::lock_guard lock(mutex_);
   if (state_ != State::down) return;
+  was_set_up_ = true;
   std::string wrong =
       rc == MPI_SUCCESS ? share(cards, members, on_node, mapped) : "MPI_Allgather failed";
   if (wrong.empty()) wrong = begin(cards, members);
@@ -321,9 +323,11 @@ std::string Station::begin(const std::vector<Card>& cards, const std::vector<int
   // known by then.
   std::string wrong = agent_->start();
   if (wrong.empty()) be_helped(agent_.get());
+  const bool helped = helped_agent.load(std::memory_order_relaxed) != nullptr;
+  if (helped) agent_->expect_help();
   if (wrong.empty()) own_agent.store(agent_.get(), std::memory_order_release);
-  if (helped_agent.load(std::memory_order_relaxed) != nullptr)
-    log(LogLevel::info, "rank %d: while it waits in MPI it polls in the RMA agent's place",
+  if (helped)
+    log(LogLevel::info, "rank %d: while it waits in MPI it polls in place of the RMA agent",
         context.rank);
   return wrong;
 }
@@ -342,12 +346,15 @@ void Station::end_opening() {
   engine_->end_opening();
 }
 
-// Others may still wait for what this rank has sent last: nobody goes before all have come.
-void Station::stop() {
+// Others may still wait for what this rank has sent last: nobody goes before all have come. They do
+// so wherever the engine was set up, though it may not be up at each of them.
+void Station::stop(bool has_windows) {
   const std::lock_guard lock(mutex_);
-  if (state_ == State::up) {
+  if (std::exchange(was_set_up_, false)) {
     if (const MPI_Comm everybody = context.world.everybody(); everybody != MPI_COMM_NULL)
       next.Barrier(everybody);
+  }
+  if (state_ == State::up) {
     helped_agent.store(nullptr, std::memory_order_release);
     own_agent.store(nullptr, std::memory_order_release);
     be_left();
@@ -359,6 +366,8 @@ void Station::stop() {
           static_cast<unsigned long long>(writes));
     }
   }
+  state_ = State::impossible;
+  if (has_windows) return;
   agent_.reset();
   engine_.reset();
   node_.reset();
@@ -367,7 +376,6 @@ void Station::stop() {
   bells_.clear();
   ofi_.reset();
   sockets_.reset();
-  state_ = State::impossible;
 }
 
 }  // namespace nearcache::mpi

@@ -33,8 +33,9 @@ class Station {
   // Collective over `comm`, whose ranks are these of the world, all of it, and have agreed on it;
   // by rank of `comm`, who is on another node. Afterwards it is not down. Any thread.
   void set_up(MPI_Comm comm, const std::vector<int>& members, const std::vector<uint8_t>& far);
-  // The end of MPI is next.
-  void stop();
+  // The end of MPI is next. `has_windows`: some are left, which callbacks at that end may still use
+  // and free: then all moves on while their ranks wait.
+  void stop(bool has_windows);
 
   // Around the agreement on a new window (rma/engine.h): an opening has begun if the engine is up.
   // Any thread.
@@ -73,6 +74,7 @@ class Station {
 
   std::mutex mutex_;  // covers what follows; engine and agent stay once they are there
   State state_ = State::down;
+  bool was_set_up_ = false;  // by all ranks
   std::optional<Card> own_card_;
   std::shared_ptr<net::Arena> arena_;
   std::string no_arena_;  // why

@@ -1,15 +1,15 @@
-// The short way of calls: from their entry points to the memory of a near target (rma/near.h), past
-// the cache and the layers. For the window that was used last, in a program without threads, while
-// nobody between wants to know of its calls: they pause (mpi/window/pause.h), nothing of any window
-// is cached, and the engine is the uppermost layer.
+// The fast path of calls: from their entry points to the memory of a near target (rma/near.h),
+// bypassing the cache and the layers. For the most recently used window, in a program without
+// threads, while nobody in between needs to know of its calls: they pause (mpi/window/pause.h),
+// nothing of any window is cached, and the engine is the uppermost layer.
 //
-// Who changes any of that calls `rma_look_again`; the next call that comes to the engine by the
-// long way asks for all of it anew. What may change meanwhile each call asks for: whether somebody
-// must be told of a write, and the state of the window and the target.
+// Whoever changes any of that calls `rma_look_again`; the next call that reaches the engine by the
+// slow path checks all of it again. What may change in the meantime is checked by each call:
+// whether somebody must be told of a write, and the state of the window and the target.
 //
-// Calls here return true if that is all that was to be done, and it is done; false, and nothing has
-// happened, if the call is to go the long way. So does what is rare: these call no function, in
-// order that they need no registers but those of their arguments.
+// Calls here return true if the call has been done completely; false, and nothing has happened, if
+// it must take the slow path, as rare cases do. These functions call no others, so that they need
+// no registers but those of their arguments.
 #pragma once
 
 #include <cstring>
@@ -83,8 +83,10 @@ class Straight {
     rma::Mutex& elements = row_[place(rank)].commons->elements;
     if (!elements.try_lock(engine_->process())) return false;
     count(TraceWrite::fetch);
+    const bool swaps =
+        std::memcmp(at, compare, sizeof(uint64_t)) == 0;  // may be the result's place
     std::memcpy(result, at, sizeof(uint64_t));
-    if (std::memcmp(at, compare, sizeof(uint64_t)) == 0) std::memcpy(at, origin, sizeof(uint64_t));
+    if (swaps) std::memcpy(at, origin, sizeof(uint64_t));
     elements.unlock();
     return true;
   }

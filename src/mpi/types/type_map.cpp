@@ -75,12 +75,24 @@ bool combiner_is_named(int combiner) {
          combiner == MPI_COMBINER_F90_INTEGER;
 }
 
+// What reading one datatype may take. Few blocks may come of very many parts: of ones without a
+// byte, or that touch.
+class Effort {
+ public:
+  bool spent() { return left_ == 0 || --left_ == 0; }
+
+ private:
+  uint64_t left_ = 64 * uint64_t{allowed_blocks};  // some 20 ms
+};
+
 // A type map under construction: appends copies of a child's map, merging what touches.
 class Builder {
  public:
-  explicit Builder(TypeMap* map) : map_(map) {}
+  Builder(TypeMap* map, Effort* effort) : map_(map), effort_(effort) {}
 
   bool add(const TypeMap& child, int64_t offset, int64_t times) {
+    if (effort_->spent()) return false;
+    if (child.blocks.empty()) return true;
     if (times > 0 && child.blocks.size() == 1 &&
         static_cast<int64_t>(child.blocks[0].length) == child.extent) {
       return add_block(
@@ -93,9 +105,11 @@ class Builder {
     }
     return true;
   }
+  bool gives_up() { return effort_->spent(); }
 
  private:
   bool add_block(Block block) {
+    if (effort_->spent()) return false;
     if (block.length == 0) return true;
     std::vector<Block>& blocks = map_->blocks;
     if (!blocks.empty() &&
@@ -109,6 +123,7 @@ class Builder {
   }
 
   TypeMap* map_;
+  Effort* effort_;
 };
 
 struct Run {
@@ -120,6 +135,7 @@ struct Run {
 bool add_array_part(Builder* builder, const TypeMap& child,
                     const std::vector<std::vector<Run>>& runs, const std::vector<int64_t>& strides,
                     size_t dimension, int64_t offset) {
+  if (builder->gives_up()) return false;
   for (const Run& run : runs[dimension]) {
     if (dimension + 1 == runs.size()) {
       if (!builder->add(child, offset + run.start * strides[dimension], run.length)) return false;
@@ -158,19 +174,20 @@ bool add_subarray(const Contents& c, const TypeMap& child, Builder* builder) {
   return add_array(builder, child, runs, sizes, c.ints.back() == MPI_ORDER_FORTRAN);
 }
 
-// What process `at` of `processes` owns of `size` indices (MPI-3.1, section 4.1.4).
-std::vector<Run> distributed_runs(int64_t size, int distribution, int64_t argument,
-                                  int64_t processes, int64_t at) {
-  if (distribution == MPI_DISTRIBUTE_NONE) return {{0, size}};
+// What process `at` of `processes` owns of `size` indices (MPI-3.1, section 4.1.4). False if that
+// is in too many pieces.
+bool distributed_runs(int64_t size, int distribution, int64_t argument, int64_t processes,
+                      int64_t at, std::vector<Run>* runs) {
+  if (distribution == MPI_DISTRIBUTE_NONE) return *runs = {{0, size}}, true;
   const bool block = distribution == MPI_DISTRIBUTE_BLOCK;
   if (argument == MPI_DISTRIBUTE_DFLT_DARG)
     argument = block ? (size + processes - 1) / processes : 1;
-  std::vector<Run> runs;
   for (int64_t start = at * argument; start < size; start += processes * argument) {
-    runs.push_back({start, std::min(argument, size - start)});
+    if (runs->size() >= allowed_blocks) return false;
+    runs->push_back({start, std::min(argument, size - start)});
     if (block) break;
   }
-  return runs;
+  return true;
 }
 
 bool add_darray(const Contents& c, const TypeMap& child, Builder* builder) {
@@ -188,8 +205,9 @@ bool add_darray(const Contents& c, const TypeMap& child, Builder* builder) {
   std::vector<int64_t> sizes;
   for (size_t i = 0; i < dimensions; ++i) {
     sizes.push_back(c.large() ? c.larges[i] : c.ints[3 + i]);
-    runs.push_back(distributed_runs(sizes[i], c.ints[after + i], c.ints[after + dimensions + i],
-                                    c.ints[after + 2 * dimensions + i], at[i]));
+    if (!distributed_runs(sizes[i], c.ints[after + i], c.ints[after + dimensions + i],
+                          c.ints[after + 2 * dimensions + i], at[i], &runs.emplace_back()))
+      return false;
   }
   return add_array(builder, child, runs, sizes, c.ints.back() == MPI_ORDER_FORTRAN);
 }
@@ -225,15 +243,19 @@ bool add_indexed(const Contents& c, const TypeMap& child, bool in_bytes, bool on
 bool add_vector(const Contents& c, const TypeMap& child, bool in_bytes, Builder* builder) {
   const int64_t stride =
       in_bytes && !c.large() ? static_cast<int64_t>(c.addresses[0]) : c.number(2);
+  const int64_t step = in_bytes ? stride : stride * child.extent;
+  int64_t all = 0;
+  if (step == c.number(1) * child.extent && !__builtin_mul_overflow(c.number(0), c.number(1), &all))
+    return builder->add(child, 0, all);
   for (int64_t i = 0; i < c.number(0); ++i) {
-    if (!builder->add(child, i * (in_bytes ? stride : stride * child.extent), c.number(1)))
-      return false;
+    if (!builder->add(child, i * step, c.number(1))) return false;
   }
   return true;
 }
 
-bool combine(const Contents& c, const std::vector<TypeMap>& children, TypeMap* map) {
-  Builder builder(map);
+bool combine(const Contents& c, const std::vector<TypeMap>& children, TypeMap* map,
+             Effort* effort) {
+  Builder builder(map, effort);
   switch (c.combiner) {
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_RESIZED:
@@ -298,7 +320,8 @@ bool read_pair(MPI_Datatype datatype, TypeMap* map) {
                         {MPI_LONG_DOUBLE_INT, sizeof(long double), offsetof(LongDoubleInt, b)}};
   for (const Pair& pair : pairs) {
     if (pair.type != datatype) continue;
-    Builder builder(map);
+    Effort effort;
+    Builder builder(map, &effort);
     const TypeMap byte{{{0, 1}}, 1};
     return builder.add(byte, 0, static_cast<int64_t>(pair.first)) &&
            builder.add(byte, pair.second, sizeof(int));
@@ -326,6 +349,11 @@ bool is_named(MPI_Datatype datatype) {
   return read_envelope(datatype, &contents) && combiner_is_named(contents.combiner);
 }
 
+int combiner_of(MPI_Datatype datatype) {
+  Contents contents;
+  return read_envelope(datatype, &contents) ? contents.combiner : MPI_UNDEFINED;
+}
+
 MPI_Datatype base_type(MPI_Datatype datatype) {
   Contents contents;
   if (!read_envelope(datatype, &contents)) return MPI_DATATYPE_NULL;
@@ -344,10 +372,10 @@ MPI_Datatype base_type(MPI_Datatype datatype) {
 
 void allow_blocks(size_t most) { allowed_blocks = most; }
 
-bool read_type_map(MPI_Datatype datatype, TypeMap* map) {
+static bool read_type_map(MPI_Datatype datatype, TypeMap* map, Effort* effort) {
   Contents contents;
   MPI_Aint lb = 0, extent = 0;
-  if (!read_envelope(datatype, &contents)) return false;
+  if (effort->spent() || !read_envelope(datatype, &contents)) return false;
   if (next.Type_get_extent(datatype, &lb, &extent) != MPI_SUCCESS) return false;
   map->extent = extent;
   if (combiner_is_named(contents.combiner)) return read_named(datatype, map);
@@ -356,10 +384,15 @@ bool read_type_map(MPI_Datatype datatype, TypeMap* map) {
   std::vector<TypeMap> children(contents.types.size());
   bool known = true;
   for (size_t i = 0; i < contents.types.size(); ++i) {
-    known = known && read_type_map(contents.types[i], &children[i]);
+    known = known && read_type_map(contents.types[i], &children[i], effort);
     if (!is_named(contents.types[i])) next.Type_free(&contents.types[i]);
   }
-  return known && combine(contents, children, map);
+  return known && combine(contents, children, map, effort);
+}
+
+bool read_type_map(MPI_Datatype datatype, TypeMap* map) {
+  Effort effort;
+  return read_type_map(datatype, map, &effort);
 }
 
 }  // namespace nearcache::mpi

@@ -14,12 +14,14 @@ struct TypeMap {
   int64_t extent = 0;
 };
 
-// False if the datatype has a constructor that we do not know, or too many blocks.
+// False if the datatype has a constructor that we do not know, or too many blocks or parts.
 bool read_type_map(MPI_Datatype datatype, TypeMap* map);
 
 // A datatype that the program did not build: predefined, or one of the parametrised Fortran types.
 // Never freed.
 bool is_named(MPI_Datatype datatype);
+// How it was made (MPI_COMBINER_...).
+int combiner_of(MPI_Datatype datatype);
 
 // The predefined datatype that all parts of this one are; MPI_DATATYPE_NULL if there are several,
 // or it cannot be found out.

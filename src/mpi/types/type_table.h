@@ -1,5 +1,5 @@
-// What is known of predefined datatypes, by handle: read without a lock, as every get asks first
-// for the layout.
+// What is known about predefined datatypes, by handle: read without a lock, because every get asks
+// for its layout first.
 #pragma once
 
 #include <atomic>

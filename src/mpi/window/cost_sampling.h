@@ -1,6 +1,6 @@
-// What remote gets of a window cost, measured on a few of them: the get itself plus its share of
-// the synchronisation that completes it, or of the wait for its request. Where that is no more than
-// a hit would cost, caching cannot gain and gets are passed (design, "do no harm").
+// The cost of a window's remote gets, measured on a sample of them: the get itself plus its share
+// of the synchronisation that completes it, or of the wait for its request. If that is no more than
+// a hit would cost, caching cannot gain and gets bypass the cache (design, "do no harm").
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
-// Shared locks of a window that have not gone down (docs/semantics.md, "Shared locks"): MPI may
-// take a lock as late as the first operation of its epoch, so an epoch whose gets are all served
-// needs none. But nobody else's exclusive epoch may come between its gets: modes always and user
-// have a promise; in transparent what is served is remembered until it is known that none did.
+// Shared locks that have not been passed to MPI (docs/semantics.md, "Shared locks"). MPI may
+// take a lock as late as the first operation of its epoch, so an epoch whose gets are all
+// served needs none. But no other rank's exclusive epoch may come between its gets: always
+// and user have a promise; transparent remembers what it serves until it is known that none
+// did.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Mode transparent, where too little repeats: a program must not pay for the search.
+// Mode transparent, if too few gets repeat: a program must not pay for the search.
 #pragma once
 
 #include <algorithm>

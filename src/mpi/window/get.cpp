@@ -1,4 +1,4 @@
-// The way of one get through a window: what it means, whether the cache is asked at all, and what
+// The path of one get through a window: what it means, whether the cache is asked at all, and what
 // is measured and told of it.
 #include <climits>
 #include <utility>

@@ -21,7 +21,7 @@ void Window::tell_plain_hit(const Key& key, uint64_t hash, uint64_t bytes) {
   if (due) tell_levels();
 }
 
-// Whether the last get was served what another rank of the node had fetched.
+// Whether the last get was served data that another rank of the node had fetched.
 bool Window::of_another() {
   if (!shares_) return false;
   const uint64_t before = std::exchange(of_others_told_, cached_.shared()->hits_of_others());

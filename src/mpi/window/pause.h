@@ -1,5 +1,5 @@
-// Pause: calls of a window of which nothing is cached, nor would be, go to MPI at once and unnoted
-// for a while (docs/architecture.md, "Windows that pause").
+// Pauses: for a while, calls on a window of which nothing is cached, and nothing would be, go to
+// MPI at once and unnoted (docs/architecture.md, "Windows that pause").
 #pragma once
 
 #include <climits>
@@ -12,7 +12,7 @@ namespace nearcache::mpi {
 class Pause {
  public:
   static constexpr uint32_t span = 4096;  // gets of a pause; then some are looked at again
-  // calls in a row that went past the cache before a pause begins
+  // calls in a row that bypassed the cache before a pause begins
   static constexpr uint32_t look = 64;
 
   // Puts, accumulates and flushes pass.
@@ -33,7 +33,7 @@ class Pause {
     return takes(type, count);
   }
 
-  // A get went past the cache, or another call of those that always do: a write, a get of the own
+  // A get bypassed the cache, or another call of those that always do: a write, a get of the own
   // rank. Is it time to pause?
   bool get_passed() { return ++gets_in_a_row_ % look == 0; }
   bool other_passed() { return ++others_in_a_row_ % look == 0; }

@@ -1,4 +1,4 @@
-// Requests of Rgets whose data is to be kept, or whose cost is measured: the program may change the
+// Requests of Rgets whose data is to be kept, or whose cost is measured. The program may change the
 // buffer once the request is complete, so the data must be taken then, not at the end of the epoch.
 #pragma once
 

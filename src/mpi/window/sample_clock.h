@@ -1,6 +1,6 @@
-// The clock by which the cost of gets is sampled. In SimGrid's SMPI that is the simulation's: what
-// a get takes of real time says nothing there, and a cost that differed from run to run would make
-// the cache differ, and with it the result.
+// The clock that samples the cost of gets. In SimGrid's SMPI it is the simulation's: the real time
+// of a get means nothing there, and a cost that differed from run to run would make the cache
+// differ, and with it the result.
 #pragma once
 
 #include "base/clock.h"

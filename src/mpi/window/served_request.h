@@ -1,7 +1,7 @@
-// The request of Rgets that were served. Many MPIs give all requests that are complete at once one
-// and the same handle, of an object that is never counted or freed: then that is handed out without
-// a call, and waiting for it costs none either. Where there is no such handle, a served Rget has
-// the request of an empty one.
+// The request of Rgets that were served. Many MPIs give all requests that are complete at once the
+// same handle, of an object that is never counted or freed. Then that handle is returned without a
+// call, and waiting for it costs none either. Otherwise a served Rget gets the request of an empty
+// one.
 #pragma once
 
 #include <atomic>

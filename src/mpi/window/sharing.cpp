@@ -1,6 +1,7 @@
 #include "mpi/window/sharing.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -64,11 +65,30 @@ SharedCache::Plan plan_of(const Options& options, const WindowIdentity& identity
   return plan;
 }
 
+// A region has addresses for all that its ranks may ever keep: on a node of 1 TiB those of a
+// hundred windows were all that a process has, 2^47, and the program had none left. The more there
+// are, the less does the next one get.
+class Addresses {
+ public:
+  static uint64_t most_for_one() {
+    const uint64_t left = most - std::min(taken.load(), most);
+    return left / (least_share + regions.load());
+  }
+  static void take(uint64_t bytes) { taken += bytes, ++regions; }
+  static void give_back(uint64_t bytes) { taken -= bytes, --regions; }
+
+ private:
+  static constexpr uint64_t most = uint64_t{1} << 46, least_share = 16;
+  static inline std::atomic<uint64_t> taken{0}, regions{0};
+};
+
 // Of less than may be asked for where there are no addresses for more.
 std::shared_ptr<net::Arena> make_memory(SharedCache::Plan plan, std::string* wrong) {
   do {
-    std::shared_ptr<net::Arena> arena =
-        net::Arena::make(net::Arena::reserved + SharedCache::bytes_for(plan), wrong);
+    const uint64_t size = net::Arena::reserved + SharedCache::bytes_for(plan);
+    *wrong = "windows that share caches have taken all addresses that they may";
+    if (size > Addresses::most_for_one()) continue;
+    std::shared_ptr<net::Arena> arena = net::Arena::make(size, wrong);
     if (arena == nullptr) continue;
     SharedCache::make(arena->at(net::Arena::reserved), plan);
     return arena;
@@ -76,11 +96,18 @@ std::shared_ptr<net::Arena> make_memory(SharedCache::Plan plan, std::string* wro
   return nullptr;
 }
 
-std::unique_ptr<SharedCache> join(const std::shared_ptr<net::Arena>& arena, std::string* why_not) {
-  auto cache =
-      SharedCache::join(arena->at(net::Arena::reserved), arena->name().size - net::Arena::reserved,
-                        &context.budget, why_not);
-  if (cache != nullptr) cache->keep(arena);
+std::unique_ptr<SharedCache> join(std::shared_ptr<net::Arena> arena, std::string* why_not) {
+  const uint64_t size = arena->name().size;
+  auto cache = SharedCache::join(arena->at(net::Arena::reserved), size - net::Arena::reserved,
+                                 &context.budget, why_not);
+  if (cache == nullptr) return nullptr;
+  Addresses::take(size);
+  const void* const base = arena->at(0);
+  cache->keep(
+      std::shared_ptr<const void>(base, [arena = std::move(arena), size](const void*) mutable {
+        arena.reset();
+        Addresses::give_back(size);
+      }));
   return cache;
 }
 

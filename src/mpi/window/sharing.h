@@ -1,5 +1,5 @@
-// Which ranks of a window's communicator have one cache together (option share), and how they come
-// to the memory of it.
+// Which ranks of a window's communicator share a cache (option share), and how they get access to
+// its memory.
 #pragma once
 
 #include <cstdint>

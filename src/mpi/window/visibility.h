@@ -1,6 +1,6 @@
 // Whether we would see everything that a program does to a window.
 //
-// Interposition can be passed by: a tool in front of us calls PMPI_X, a language binding ends in
+// Interposition can be bypassed: a tool in front of us calls PMPI_X, a language binding ends in
 // PMPI_X, and MPI libraries make windows for themselves. A window whose synchronisation, writes or
 // acquires may escape us must not be cached.
 #pragma once

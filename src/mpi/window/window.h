@@ -1,5 +1,5 @@
-// One MPI window: what its calls mean to its cache (cache/get/cached_window.h), when its gets are
-// measured or pass, what is told of them.
+// One MPI window: what its calls mean to its cache (cache/get/cached_window.h), which of its gets
+// are measured or bypass the cache, and what is reported about them.
 #pragma once
 
 #include <atomic>
@@ -131,8 +131,9 @@ class Window {
   // A fetching accumulate is outstanding: what it completes by may tell of others' writes.
   void fetch_begins() { fetching_ = true; }
   bool may_complete_fetches() const { return fetching_; }
+  // In a pause it is not known which target has completed its own.
   bool completes_fetches() {
-    fetching_ = fetching_ && !epochs().quiet();
+    fetching_ = fetching_ && (pause_.on() || !epochs().quiet());
     return fetching_;
   }
 

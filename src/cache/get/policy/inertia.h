@@ -1,12 +1,12 @@
-// Were evictions right? Of some of them it is remembered who went for whom, and seen which of both
-// is asked for first.
+// Were evictions right? For a sample of them it is remembered which entry was evicted for which,
+// and observed which of the two is requested first.
 //
-// Where keys are asked for in turn (a cycle, an epoch, an iteration of a solver) who was asked for
-// last is due last, and every exchange of equals is wrong; elsewhere a newcomer that must be worth
-// more than its victim comes too late. So a newcomer must be worth `factor` times what goes for it:
-// the factor rises with every victim that comes back first, falls with every newcomer that does,
-// and is 1 where newcomers do at least as often. A cycle saves 0.90 to 0.98 of the best fixed set
-// by it (0.61 to 0.73 without, 0.82 to 0.98 by W-TinyLFU).
+// If keys are requested in turn (a cycle, an epoch, an iteration of a solver), the most recent one
+// is due last, and every exchange of equals is wrong. Elsewhere, requiring a newcomer to be worth
+// more than its victim admits it too late. So a newcomer must be worth `factor` times what is
+// evicted for it: the factor rises with every victim that comes back first, falls with every
+// newcomer that does, and is 1 if newcomers do at least as often. With it, a cycle saves 0.90 to
+// 0.98 of the best fixed set (0.61 to 0.73 without, 0.82 to 0.98 by W-TinyLFU).
 #pragma once
 
 #include <algorithm>

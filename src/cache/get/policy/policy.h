@@ -1,8 +1,8 @@
-// Victim selection and admission: who goes when the index or the storage is full, and who need not
-// come in.
+// Victim selection and admission: which entry is evicted when the index or the storage is full, and
+// which newcomer is not admitted.
 //
 // Policies are stateless; what they remember lies in the cache's region. All are asked on misses
-// only, except `touched`, which costs a hit a call for every policy but `rate`.
+// only, except `touched`, which costs every hit a call with every policy but `rate`.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The get cache as its policies see it: entries and what is known of them, and what a policy may do
+// The get cache as its policies see it: entries, what is known about them, and what a policy may do
 // to them.
 #pragma once
 

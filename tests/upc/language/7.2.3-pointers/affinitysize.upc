@@ -1,4 +1,4 @@
-// upc_affinitysize: how many bytes of an object of totalsize bytes in blocks of nbytes a thread holds (7.2.3).
+// upc_affinitysize: how many bytes of an object of totalsize bytes in blocks of nbytes per thread holds (7.2.3).
 #include <upc.h>
 #include "check.h"
 

@@ -1,0 +1,50 @@
+// The shards of a shared cache as hits read them: without a lock, and without a line of memory but
+// those of what is found. All lie alike, one behind the other, so that their places are computed;
+// how many buckets an index has is known from the last time that somebody asked.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "cache/shared/shard.h"
+
+namespace nearcache {
+
+class ShardView {
+ public:
+  static constexpr uint32_t most_shards = 64;
+
+  ShardView(const std::byte* first, uint64_t shard_bytes, const GetCache::Geometry& geometry)
+      : first_(first), shard_bytes_(shard_bytes), places_(Shard::places_in(geometry)) {}
+
+  // An entry of this name, and of so many bytes at least. It may be missed where the index has
+  // another size than is known here.
+  [[gnu::always_inline]] bool find(uint64_t shard, uint64_t hash, const Key& key, uint64_t bytes,
+                                   Shard::Found* found) const {
+    const std::byte* const memory = first_ + shard * shard_bytes_;
+    const auto* const published =
+        reinterpret_cast<const PublishedEntry*>(memory + places_.published);
+    // stands in registers where all of it is one function
+    const auto look = [&](EntryId id) __attribute__((always_inline)) {
+      if (id >= places_.most_entries || !Shard::read(memory, published[id], found)) return false;
+      found->id = id;
+      return found->said.key == key && bytes <= found->said.size;
+    };
+    return Index::look_up(memory + places_.index, buckets_[shard], hash, look);
+  }
+
+  // False: that was known.
+  bool learn(uint64_t shard, uint64_t buckets) {
+    if (buckets_[shard] == buckets) return false;
+    buckets_[shard] = static_cast<uint32_t>(buckets);
+    return true;
+  }
+
+ private:
+  const std::byte* first_;
+  uint64_t shard_bytes_;
+  Shard::Places places_;
+  std::array<uint32_t, most_shards> buckets_{};
+};
+
+}  // namespace nearcache

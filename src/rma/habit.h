@@ -1,0 +1,29 @@
+// Whether after calls of some kind the next one comes at once: programs do the same again and
+// again.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace nearcache::rma {
+
+class Habit {
+ public:
+  bool expects() const { return run_ >= needed_; }
+  // What came of the last one. Whoever has expected it in vain expects it only after twice as many
+  // that come at once.
+  void note(bool at_once) {
+    if (at_once) {
+      run_ = std::min<uint16_t>(most, run_ + 1u);
+      return;
+    }
+    if (expects()) needed_ = std::min<uint16_t>(most, 2u * needed_);
+    run_ = 0;
+  }
+
+ private:
+  static constexpr uint16_t most = 4096;
+  uint16_t run_ = 0, needed_ = 8;
+};
+
+}  // namespace nearcache::rma

@@ -1,0 +1,828 @@
+// The RMA engine where calls are unusual, and right or wrong all the same: handles that are null,
+// counts that overflow, types with gaps, what callbacks do, and the end of MPI with windows left.
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "check.h"
+
+namespace {
+
+using check::rank;
+using check::ranks;
+
+int next_rank() { return (rank + 1) % ranks; }
+int rank_before() { return (rank + ranks - 1) % ranks; }
+
+int class_of(int code) {
+  int found = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &found);
+  return found;
+}
+
+// Of so many words, allocated or the program's own.
+struct Words {
+  std::vector<int64_t> own;
+  int64_t* memory = nullptr;
+  MPI_Win win;
+  explicit Words(size_t count, MPI_Comm comm = check::world) {
+    const auto bytes = static_cast<MPI_Aint>(count * 8);
+    if (check::listed(check::rest, "--allocated")) {
+      MPI_Win_allocate(bytes, 8, MPI_INFO_NULL, comm, &memory, &win);
+    } else {
+      own.resize(count);
+      memory = own.data();
+      MPI_Win_create(memory, bytes, 8, MPI_INFO_NULL, comm, &win);
+    }
+    std::fill(memory, memory + count, 0);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Barrier(comm);
+  }
+  ~Words() { MPI_Win_free(&win); }
+};
+
+// The error handler of communicators ends the program: the window's is asked.
+void null_handles_are_errors_of_the_window() {
+  if (!check::cached()) return check::skip("hosts end, or find nothing wrong");
+  Words words(4);
+  const int to = next_rank();
+  int64_t one = 1, got = 0;
+  MPI_Request request;
+  EXPECT_EQ(class_of(MPI_Win_start(MPI_GROUP_NULL, 0, words.win)), MPI_ERR_GROUP);
+  EXPECT_EQ(class_of(MPI_Win_post(MPI_GROUP_NULL, 0, words.win)), MPI_ERR_GROUP);
+  MPI_Win_lock(MPI_LOCK_SHARED, to, 0, words.win);
+  const MPI_Datatype null = MPI_DATATYPE_NULL, word = MPI_INT64_T;
+  EXPECT_EQ(class_of(MPI_Put(&one, 1, null, to, 0, 1, word, words.win)), MPI_ERR_TYPE);
+  EXPECT_EQ(class_of(MPI_Put(&one, 1, word, to, 0, 1, null, words.win)), MPI_ERR_TYPE);
+  EXPECT_EQ(class_of(MPI_Get(&one, 1, null, to, 0, 1, word, words.win)), MPI_ERR_TYPE);
+  EXPECT_EQ(class_of(MPI_Rput(&one, 1, null, to, 0, 1, word, words.win, &request)), MPI_ERR_TYPE);
+  EXPECT_EQ(class_of(MPI_Rget(&one, 1, null, to, 0, 1, word, words.win, &request)), MPI_ERR_TYPE);
+  EXPECT_EQ(class_of(MPI_Accumulate(&one, 1, null, to, 0, 1, word, MPI_SUM, words.win)),
+            MPI_ERR_TYPE);
+  EXPECT_EQ(class_of(MPI_Accumulate(&one, 1, word, to, 0, 1, word, MPI_OP_NULL, words.win)),
+            MPI_ERR_OP);
+  EXPECT_EQ(class_of(MPI_Fetch_and_op(&one, &got, null, to, 0, MPI_SUM, words.win)), MPI_ERR_TYPE);
+  EXPECT_EQ(class_of(MPI_Compare_and_swap(&one, &one, &got, null, to, 0, words.win)), MPI_ERR_TYPE);
+  EXPECT_EQ(class_of(MPI_Get_accumulate(&one, 1, word, &got, 1, null, to, 0, 1, word, MPI_SUM,
+                                        words.win)),
+            MPI_ERR_TYPE);
+  EXPECT_EQ(class_of(MPI_Get_accumulate(nullptr, 0, null, &got, 1, null, to, 0, 1, word, MPI_NO_OP,
+                                        words.win)),
+            MPI_ERR_TYPE);
+  EXPECT_EQ(
+      MPI_Get_accumulate(nullptr, 0, null, &got, 1, word, to, 0, 1, word, MPI_NO_OP, words.win),
+      MPI_SUCCESS);
+  MPI_Win_unlock(to, words.win);
+  EXPECT_EQ(got, 0);
+  EXPECT_EQ(words.memory[0], 0);
+}
+
+#if MPI_VERSION >= 4
+// So many bytes that their number is 0 again.
+void counts_whose_bytes_overflow_are_errors() {
+  if (!check::cached()) return check::skip("hosts end, or find nothing wrong");
+  Words words(4);
+  const int to = next_rank();
+  constexpr MPI_Count many = MPI_Count{1} << 61;
+  int64_t one = 1;
+  const auto wrong = [](int code) { return code != MPI_SUCCESS; };
+  MPI_Win_lock(MPI_LOCK_SHARED, to, 0, words.win);
+  EXPECT(wrong(MPI_Put_c(&one, many, MPI_INT64_T, to, 0, many, MPI_INT64_T, words.win)));
+  EXPECT(wrong(MPI_Get_c(&one, many, MPI_INT64_T, to, 0, many, MPI_INT64_T, words.win)));
+  EXPECT(wrong(
+      MPI_Accumulate_c(&one, many, MPI_INT64_T, to, 0, many, MPI_INT64_T, MPI_SUM, words.win)));
+  EXPECT(!wrong(MPI_Put_c(&one, 1, MPI_INT64_T, to, 0, many, MPI_INT64_T, words.win)));
+  MPI_Win_unlock(to, words.win);
+}
+#endif
+
+struct ShortInt {
+  short value;
+  short gap;
+  int index;
+};
+
+// A pair has a gap, which is nobody's to write; several of them may touch.
+void pairs_with_gaps_inside() {
+  Words words(4);
+  auto* const here = reinterpret_cast<ShortInt*>(words.memory);
+  for (int i = 0; i < 4; ++i) here[i] = {100, 7, 1};
+  MPI_Barrier(check::world);
+  MPI_Datatype two;
+  MPI_Type_contiguous(2, MPI_SHORT_INT, &two);
+  MPI_Type_commit(&two);
+  const ShortInt mine[2] = {{static_cast<short>(rank), 3, 40 + rank}, {200, 3, 0}};
+  MPI_Win_fence(0, words.win);
+  MPI_Accumulate(mine, 1, two, next_rank(), 0, 1, two, MPI_MINLOC, words.win);
+  MPI_Win_fence(0, words.win);
+  EXPECT_EQ(here[0].value, rank_before());
+  EXPECT_EQ(here[0].index, 40 + rank_before());
+  EXPECT_EQ(here[1].value, 100);
+  MPI_Win_fence(0, words.win);
+  for (int i = 0; i < 3; ++i) {
+    ShortInt old{0, 9, 0};
+    MPI_Accumulate(&mine[0], 1, MPI_SHORT_INT, next_rank(), 2, 1, MPI_SHORT_INT, MPI_REPLACE,
+                   words.win);
+    MPI_Get_accumulate(&mine[0], 1, MPI_SHORT_INT, &old, 1, MPI_SHORT_INT, next_rank(), 2, 1,
+                       MPI_SHORT_INT, MPI_REPLACE, words.win);
+    MPI_Win_fence(0, words.win);
+    EXPECT_EQ(old.gap, 9);
+    EXPECT_EQ(here[2].gap, 7);
+    EXPECT_EQ(here[2].index, 40 + rank_before());
+  }
+  MPI_Type_free(&two);
+}
+
+// Predefined as well, though not by a name.
+void types_that_fortran_asks_for_by_their_precision() {
+  Words words(8);
+  MPI_Datatype real, complex, whole;
+  if (MPI_Type_create_f90_real(15, 300, &real) != MPI_SUCCESS) return check::skip("none here");
+  MPI_Type_create_f90_complex(15, 300, &complex);
+  MPI_Type_create_f90_integer(9, &whole);
+  const double value = rank + 0.5, pair[2] = {1, 2};
+  const int number = rank + 3;
+  for (int round = 1; round <= 3; ++round) {
+    MPI_Win_fence(0, words.win);
+    const auto add = [&](const void* data, MPI_Datatype type, MPI_Aint at) {
+      return class_of(MPI_Accumulate(data, 1, type, next_rank(), at, 1, type, MPI_SUM, words.win));
+    };
+    EXPECT_EQ(add(&value, real, 0), MPI_SUCCESS);
+    EXPECT_EQ(add(pair, complex, 2), MPI_SUCCESS);
+    EXPECT_EQ(add(&number, whole, 4), MPI_SUCCESS);
+    MPI_Win_fence(0, words.win);
+    const auto* here = reinterpret_cast<const double*>(words.memory);
+    EXPECT(here[0] == round * (rank_before() + 0.5));
+    EXPECT(here[2] == round && here[3] == 2 * round);
+    EXPECT_EQ(words.memory[4], round * (rank_before() + 3));
+  }
+}
+
+// The old value may go to where the compared one was: only the new one must be elsewhere.
+void the_compared_value_is_replaced_by_the_old_one() {
+  Words words(1);
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next_rank(), 0, words.win);
+  for (int64_t round = 0; round < 4; ++round) {
+    const int64_t wanted = 100 + round;
+    int64_t both = 5;
+    MPI_Compare_and_swap(&wanted, &both, &both, MPI_INT64_T, next_rank(), 0, words.win);
+    MPI_Win_flush(next_rank(), words.win);
+    EXPECT_EQ(both, 0);
+    int both_of_four = 5;
+    const int less = 3;
+    MPI_Compare_and_swap(&less, &both_of_four, &both_of_four, MPI_INT, next_rank(), 0, words.win);
+    MPI_Win_flush(next_rank(), words.win);
+    EXPECT_EQ(both_of_four, 0);
+  }
+  MPI_Win_unlock(next_rank(), words.win);
+  MPI_Barrier(check::world);
+  EXPECT_EQ(words.memory[0], 0);
+}
+
+struct Seen {
+  int calls = 0, members = 0;
+  void* base = nullptr;
+  MPI_Aint size = -1;
+} seen;
+
+int look_at_window(MPI_Win win, int, void*, void*) {
+  MPI_Group group;
+  void* value = nullptr;
+  int flag = 0;
+  ++seen.calls;
+  MPI_Win_get_attr(win, MPI_WIN_BASE, &value, &flag);
+  if (flag) seen.base = value;
+  MPI_Win_get_attr(win, MPI_WIN_SIZE, &value, &flag);
+  if (flag) seen.size = *static_cast<MPI_Aint*>(value);
+  MPI_Win_get_group(win, &group);
+  MPI_Group_size(group, &seen.members);
+  MPI_Group_free(&group);
+  return MPI_SUCCESS;
+}
+
+// It is a window still.
+void a_callback_looks_at_a_window_that_is_freed() {
+  int keyval;
+  MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, look_at_window, &keyval, nullptr);
+  for (int round = 0; round < 3; ++round) {
+    seen = {};
+    const void* base;
+    {
+      Words words(4);
+      base = words.memory;
+      MPI_Win_set_attr(words.win, keyval, nullptr);
+    }
+    EXPECT_EQ(seen.calls, 1);
+    EXPECT(seen.base == base);
+    EXPECT_EQ(seen.size, 32);
+    EXPECT_EQ(seen.members, ranks);
+  }
+  MPI_Win_free_keyval(&keyval);
+}
+
+void memory_is_aligned_as_was_asked() {
+  for (const char* bytes : {"64", "8192", "2097152"}) {
+    MPI_Info info = check::info("mpi_minimum_memory_alignment", bytes);
+    for (const MPI_Aint size : {MPI_Aint{100}, MPI_Aint{100000}}) {
+      void* base = nullptr;
+      MPI_Win win;
+      MPI_Win_allocate(size, 1, info, check::world, &base, &win);
+      if (check::cached())
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(base) % static_cast<uintptr_t>(std::atoi(bytes)), 0);
+      std::memset(base, 1, static_cast<size_t>(size));
+      MPI_Win_free(&win);
+    }
+    MPI_Info_free(&info);
+  }
+}
+
+// To let go of a request waits for nothing: the target is in nobody's hands before this rank says
+// so.
+void a_request_that_is_freed_is_not_waited_for() {
+  Words words(2);
+  words.memory[0] = 50 + rank;
+  MPI_Barrier(check::world);
+  int note = 0;
+  int64_t got[2] = {-1, -1};
+  if (rank == 0) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, words.win);
+    MPI_Barrier(check::world);
+    MPI_Recv(&note, 1, MPI_INT, 1, 0, check::world, MPI_STATUS_IGNORE);
+    MPI_Win_unlock(0, words.win);
+  } else {
+    MPI_Barrier(check::world);
+  }
+  if (rank == 1) {
+    MPI_Request request;
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, words.win);
+    MPI_Rget(&got[0], 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, words.win, &request);
+    MPI_Request_free(&request);
+    EXPECT(request == MPI_REQUEST_NULL);
+    MPI_Send(&note, 1, MPI_INT, 0, 0, check::world);
+    MPI_Rget(&got[1], 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, words.win, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Win_unlock(0, words.win);
+    EXPECT(got[0] == 50 && got[1] == 50);
+  }
+}
+
+void epochs_with_nobody() {
+  Words words(1);
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(MPI_Win_start(MPI_GROUP_EMPTY, 0, words.win), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Win_post(MPI_GROUP_EMPTY, 0, words.win), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Win_complete(words.win), MPI_SUCCESS);
+    int done = 0;
+    EXPECT_EQ(MPI_Win_test(words.win, &done), MPI_SUCCESS);
+    EXPECT_EQ(done, 1);
+    EXPECT_EQ(MPI_Win_post(MPI_GROUP_EMPTY, 0, words.win), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Win_wait(words.win), MPI_SUCCESS);
+  }
+}
+
+// Of two windows, in opposite orders, and with operations on both.
+void epochs_of_two_windows_overlap() {
+  Words first(2), second(2);
+  MPI_Group all, to, from;
+  MPI_Comm_group(check::world, &all);
+  const int after = next_rank(), before = rank_before();
+  MPI_Group_incl(all, 1, &after, &to);
+  MPI_Group_incl(all, 1, &before, &from);
+  for (int64_t round = 1; round < 10; ++round) {
+    MPI_Win_post(from, 0, first.win);
+    MPI_Win_post(from, 0, second.win);
+    MPI_Win_start(to, 0, second.win);
+    MPI_Win_start(to, 0, first.win);
+    MPI_Put(&round, 1, MPI_INT64_T, after, 0, 1, MPI_INT64_T, first.win);
+    MPI_Put(&round, 1, MPI_INT64_T, after, 1, 1, MPI_INT64_T, second.win);
+    MPI_Win_complete(first.win);
+    MPI_Win_wait(first.win);
+    EXPECT_EQ(first.memory[0], round);
+    MPI_Put(&round, 1, MPI_INT64_T, after, 0, 1, MPI_INT64_T, second.win);
+    MPI_Win_complete(second.win);
+    MPI_Win_wait(second.win);
+    EXPECT(second.memory[0] == round && second.memory[1] == round);
+  }
+  for (MPI_Group* group : {&all, &to, &from}) MPI_Group_free(group);
+}
+
+// What is no epoch, or not this one.
+void calls_out_of_their_epoch() {
+  if (!check::cached()) return check::skip("hosts differ in what they find");
+  Words words(1);
+  const MPI_Win win = words.win;
+  const int to = next_rank();
+  MPI_Win copy = win;
+  int done = 7;
+  EXPECT_EQ(class_of(MPI_Win_complete(win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_wait(win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_test(win, &done)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_flush_all(win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_flush_local(to, win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_flush_local_all(win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_fence(MPI_MODE_NOCHECK, win)), MPI_ERR_ASSERT);
+  EXPECT_EQ(class_of(MPI_Win_lock_all(MPI_MODE_NOPUT, win)), MPI_ERR_ASSERT);
+  EXPECT_EQ(class_of(MPI_Win_lock(MPI_LOCK_SHARED, to, MPI_MODE_NOPUT, win)), MPI_ERR_ASSERT);
+  for (const bool all : {false, true}) {
+    EXPECT_EQ(all ? MPI_Win_lock_all(0, win) : MPI_Win_lock(MPI_LOCK_SHARED, to, 0, win),
+              MPI_SUCCESS);
+    EXPECT_EQ(class_of(MPI_Win_fence(0, win)), MPI_ERR_RMA_SYNC);
+    EXPECT_EQ(class_of(MPI_Win_start(MPI_GROUP_EMPTY, 0, win)), MPI_ERR_RMA_SYNC);
+    EXPECT_EQ(class_of(MPI_Win_lock_all(0, win)), MPI_ERR_RMA_SYNC);
+    EXPECT_EQ(class_of(MPI_Win_lock(MPI_LOCK_SHARED, to, 0, win)), MPI_ERR_RMA_SYNC);
+    EXPECT_EQ(class_of(all ? MPI_Win_unlock(to, win) : MPI_Win_unlock_all(win)), MPI_ERR_RMA_SYNC);
+    EXPECT_EQ(class_of(MPI_Win_free(&copy)), MPI_ERR_RMA_SYNC);
+    EXPECT(copy == win);
+    EXPECT_EQ(all ? MPI_Win_unlock_all(win) : MPI_Win_unlock(to, win), MPI_SUCCESS);
+  }
+  MPI_Win_start(MPI_GROUP_EMPTY, 0, win);
+  MPI_Win_post(MPI_GROUP_EMPTY, 0, win);
+  EXPECT_EQ(class_of(MPI_Win_lock(MPI_LOCK_SHARED, to, 0, win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_lock_all(0, win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_start(MPI_GROUP_EMPTY, 0, win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_post(MPI_GROUP_EMPTY, 0, win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_fence(0, win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_free(&copy)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(MPI_Win_complete(win), MPI_SUCCESS);
+  EXPECT_EQ(class_of(MPI_Win_free(&copy)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(MPI_Win_wait(win), MPI_SUCCESS);
+}
+
+// A handler of the program that uses the window it was called for.
+int handled = 0;
+void handle_error(MPI_Win* win, int*, ...) {
+  ++handled;
+  int64_t got = 0;
+  MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, *win);
+  MPI_Get(&got, 1, MPI_INT64_T, rank, 0, 1, MPI_INT64_T, *win);
+  MPI_Win_unlock(rank, *win);
+  handled += static_cast<int>(got);
+}
+
+void a_handler_uses_its_window() {
+  if (!check::cached()) return check::skip("hosts find other errors");
+  Words words(1);
+  words.memory[0] = 10;
+  MPI_Errhandler handler;
+  MPI_Win_create_errhandler(handle_error, &handler);
+  MPI_Win_set_errhandler(words.win, handler);
+  handled = 0;
+  EXPECT_EQ(class_of(MPI_Win_unlock(rank, words.win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(handled, 11);
+  EXPECT_EQ(class_of(MPI_Win_complete(words.win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(handled, 22);
+  MPI_Errhandler_free(&handler);
+}
+
+int told = 0;
+void count_error(MPI_Win*, int* code, ...) { told += class_of(*code) == MPI_ERR_RMA_RANGE; }
+
+// By the fence, or by the end of the window: the other rank waits in the fence already.
+void what_the_last_fence_did_not_know_is_told() {
+  if (!check::cached()) return check::skip("hosts find other errors");
+  MPI_Errhandler handler;
+  MPI_Comm two;
+  MPI_Win_create_errhandler(count_error, &handler);
+  MPI_Comm_split(check::world, rank / 2, rank, &two);
+  told = 0;
+  {
+    Words words(2, two);
+    MPI_Win_set_errhandler(words.win, handler);
+    const int64_t one = 1;
+    MPI_Win_fence(0, words.win);
+    if (rank == 0) {
+      usleep(20000);
+      MPI_Put(&one, 1, MPI_INT64_T, 1, 2, 1, MPI_INT64_T, words.win);
+    }
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, words.win);
+  }
+  EXPECT_EQ(told, rank == 0);
+  MPI_Comm_free(&two);
+  MPI_Errhandler_free(&handler);
+}
+
+// Its communicator's handle is another's by then.
+void the_communicator_of_a_window_is_freed_before_it() {
+  for (int round = 0; round < 5; ++round) {
+    MPI_Comm copy, half;
+    MPI_Comm_dup(check::world, &copy);
+    auto words = std::make_unique<Words>(4, copy);
+    MPI_Comm_free(&copy);
+    MPI_Comm_split(check::world, rank % 2, -rank, &half);
+    int me, all;
+    MPI_Comm_rank(half, &me);
+    MPI_Comm_size(half, &all);
+    auto some = std::make_unique<Words>(4, half);
+    MPI_Comm_free(&half);
+    const int64_t mine = 100 * round + rank;
+    MPI_Win_fence(0, words->win);
+    MPI_Win_fence(0, some->win);
+    MPI_Put(&mine, 1, MPI_INT64_T, next_rank(), 0, 1, MPI_INT64_T, words->win);
+    MPI_Put(&mine, 1, MPI_INT64_T, (me + 1) % all, 0, 1, MPI_INT64_T, some->win);
+    MPI_Win_fence(0, some->win);
+    MPI_Win_fence(0, words->win);
+    EXPECT_EQ(words->memory[0], 100 * round + rank_before());
+    int neighbour = -1;
+    MPI_Group group, world;
+    MPI_Win_get_group(some->win, &group);
+    MPI_Comm_group(check::world, &world);
+    const int before = (me + all - 1) % all;
+    MPI_Group_translate_ranks(group, 1, &before, world, &neighbour);
+    EXPECT_EQ(some->memory[0], 100 * round + neighbour);
+    MPI_Group_free(&group);
+    MPI_Group_free(&world);
+  }
+}
+
+// One rank only, which never sends anything.
+void windows_on_comm_self() {
+  Words words(4, MPI_COMM_SELF);
+  const int64_t one = 1;
+  int64_t old = -1;
+  for (int i = 0; i < 3; ++i) {
+    MPI_Win_fence(0, words.win);
+    MPI_Put(&one, 1, MPI_INT64_T, 0, 1, 1, MPI_INT64_T, words.win);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, words.win);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, words.win);
+    MPI_Fetch_and_op(&one, &old, MPI_INT64_T, 0, 0, MPI_SUM, words.win);
+    MPI_Win_unlock(0, words.win);
+    EXPECT_EQ(old, i);
+  }
+  EXPECT(words.memory[0] == 3 && words.memory[1] == 1);
+}
+
+// Random datatypes of ints: nested, with bounds and strides below 0.
+class SomeType {
+ public:
+  explicit SomeType(std::mt19937* random) : random_(*random) {
+    do {
+      if (type_ != MPI_INT && type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
+      type_ = make(2);
+      MPI_Type_commit(&type_);
+    } while (!measure());
+  }
+  ~SomeType() { free(); }
+  SomeType(const SomeType&) = delete;
+  SomeType& operator=(const SomeType&) = delete;
+  void free() {
+    if (type_ != MPI_INT && type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
+    type_ = MPI_DATATYPE_NULL;
+  }
+
+  MPI_Datatype get() const { return type_; }
+  int ints() const { return ints_; }
+  // Of so many elements, in bytes: where the first byte of all is, and how far it is to the last.
+  MPI_Aint lowest(int count) const { return lb_ + std::min<MPI_Aint>(0, (count - 1) * extent_); }
+  MPI_Aint span(int count) const { return true_extent_ + (count - 1) * std::abs(extent_); }
+
+ private:
+  int below(int bound) { return static_cast<int>(random_() % static_cast<unsigned>(bound)); }
+
+  MPI_Datatype make(int depth) {
+    if (depth == 0 || below(5) == 0) return MPI_INT;
+    MPI_Datatype part = make(depth - 1), made = MPI_DATATYPE_NULL;
+    MPI_Aint lb, extent;
+    MPI_Type_get_extent(part, &lb, &extent);
+    const int lengths[] = {1 + below(2), below(2), 1};
+    const int places[] = {4 + below(3), -3 - below(4), 12};
+    const MPI_Aint bytes[] = {places[1] * extent, places[2] * extent + 4, places[0] * extent};
+    const int sizes[] = {3, 4}, subsizes[] = {2, 1 + below(3)}, starts[] = {below(2), below(2)};
+    const MPI_Datatype parts[] = {part, part, part};
+    switch (below(8)) {
+      case 0:
+        MPI_Type_contiguous(1 + below(4), part, &made);
+        break;
+      case 1:
+        MPI_Type_vector(1 + below(3), 1 + below(2), below(2) != 0 ? 3 : -3, part, &made);
+        break;
+      case 2:
+        MPI_Type_indexed(3, lengths, places, part, &made);
+        break;
+      case 3:
+        MPI_Type_create_hindexed(3, lengths, bytes, part, &made);
+        break;
+      case 4:
+        MPI_Type_create_struct(3, lengths, bytes, parts, &made);
+        break;
+      case 5:
+        MPI_Type_create_resized(part, -8, (4 + below(3)) * extent + 4, &made);
+        break;
+      case 6:
+        MPI_Type_create_subarray(2, sizes, subsizes, starts,
+                                 below(2) != 0 ? MPI_ORDER_C : MPI_ORDER_FORTRAN, part, &made);
+        break;
+      default:
+        MPI_Type_create_hvector(2, 1, -5 * extent - 8, part, &made);
+    }
+    if (part != MPI_INT) MPI_Type_free(&part);
+    return made;
+  }
+
+  // False for one that is not wanted: nothing, too much, or with ints that overlap.
+  bool measure() {
+    int size;
+    MPI_Aint unused;
+    MPI_Type_size(type_, &size);
+    MPI_Type_get_extent(type_, &unused, &extent_);
+    MPI_Type_get_true_extent(type_, &lb_, &true_extent_);
+    ints_ = size / 4;
+    if (ints_ == 0 || ints_ > 24) return false;
+    constexpr int count = 25;
+    if (span(count) > 60000) return false;
+    std::vector<int> packed(static_cast<size_t>(ints_ * count), 1), there(15001, 0);
+    auto* const first = reinterpret_cast<char*>(there.data()) - lowest(count);
+    int at = 0;
+    MPI_Unpack(packed.data(), ints_ * count * 4, &at, first, count, type_, check::world);
+    return std::count(there.begin(), there.end(), 1) == ints_ * count;
+  }
+
+  std::mt19937& random_;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  int ints_ = 0;
+  MPI_Aint extent_ = 0, lb_ = 0, true_extent_ = 0;
+};
+
+// Elements of one type in memory of their own.
+struct Place {
+  Place(const SomeType& of, int of_count, int value)
+      : type(of.get()), count(of_count), memory(static_cast<size_t>(of.span(count) / 4 + 1), -1) {
+    for (int& each : memory) each = value++;
+    first = reinterpret_cast<char*>(memory.data()) - of.lowest(count);
+  }
+  std::vector<int> packed() const {
+    int bytes = 0, at = 0;
+    MPI_Type_size(type, &bytes);
+    std::vector<int> all(static_cast<size_t>(bytes * count / 4));
+    MPI_Pack(first, count, type, all.data(), bytes * count, &at, check::world);
+    return all;
+  }
+
+  MPI_Datatype type;
+  int count;
+  std::vector<int> memory;
+  char* first;
+};
+
+void unpack(const std::vector<int>& packed, char* first, int count, MPI_Datatype type) {
+  int at = 0;
+  MPI_Unpack(packed.data(), static_cast<int>(packed.size() * 4), &at, first, count, type,
+             check::world);
+}
+
+// What a rank puts, fetches while it adds the same, and gets, is as MPI_Pack and MPI_Unpack have
+// it. The types are gone before the epoch ends.
+void use_types(const Words& words, std::mt19937* random) {
+  constexpr int ints = 16000;
+  SomeType there(random), origin(random);
+  auto* const here = reinterpret_cast<int*>(words.memory);
+  const int targets = origin.ints(), sources = there.ints(), to = next_rank();
+  const MPI_Aint unit = 8, below = std::max<MPI_Aint>(-there.lowest(targets), 0);
+  const MPI_Aint at = (below + unit - 1) / unit + 3;
+  std::vector<int> expected(ints);
+  for (int i = 0; i < ints; ++i) here[i] = expected[static_cast<size_t>(i)] = rank + 7 * i;
+  MPI_Barrier(check::world);
+  const Place sent(origin, sources, 1000 * rank), theirs(origin, sources, 1000 * rank_before());
+  const auto twice = [](std::vector<int> all) {
+    for (int& each : all) each *= 2;
+    return all;
+  };
+  unpack(twice(theirs.packed()), reinterpret_cast<char*>(expected.data()) + at * unit, targets,
+         there.get());
+  const std::vector<int> added = twice(sent.packed());
+  Place old(origin, sources, -7), old_expected(origin, sources, -7);
+  unpack(sent.packed(), old_expected.first, sources, origin.get());
+  std::vector<int> now(added.size(), -1);
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, to, 0, words.win);
+  MPI_Put(sent.first, sources, origin.get(), to, at, targets, there.get(), words.win);
+  MPI_Win_flush(to, words.win);
+  MPI_Get_accumulate(sent.first, sources, origin.get(), old.first, sources, origin.get(), to, at,
+                     targets, there.get(), MPI_SUM, words.win);
+  MPI_Win_flush(to, words.win);
+  MPI_Get(now.data(), static_cast<int>(now.size()), MPI_INT, to, at, targets, there.get(),
+          words.win);
+  there.free();
+  origin.free();
+  MPI_Win_unlock(to, words.win);
+  EXPECT(old.memory == old_expected.memory);
+  EXPECT(now == added);
+  MPI_Barrier(check::world);
+  EXPECT(std::equal(expected.begin(), expected.end(), here));
+  MPI_Barrier(check::world);
+}
+
+void datatypes_of_all_shapes() {
+  Words words(8000);
+  std::mt19937 random(20261125);
+  for (int round = 0; round < 100; ++round) use_types(words, &random);
+}
+
+struct Named {
+  const char* name;
+  MPI_Datatype type;
+};
+
+bool is_one_of(MPI_Datatype type, std::initializer_list<MPI_Datatype> types) {
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+template <class T>
+void write_as(int64_t number, char* to) {
+  const T value = static_cast<T>(number);
+  std::memcpy(to, &value, sizeof value);
+}
+
+// A number as a value of the type; of a pair, with the index 5; of complex ones, with no imaginary
+// part.
+void write_number(const Named& what, int64_t number, char* to) {
+  MPI_Aint lb, extent;
+  int size = 0;
+  MPI_Type_get_extent(what.type, &lb, &extent);
+  MPI_Type_size(what.type, &size);
+  std::memset(to, 0, static_cast<size_t>(extent));
+  const MPI_Datatype type = what.type;
+  const int five = 5;
+  if (is_one_of(type, {MPI_FLOAT, MPI_REAL, MPI_C_FLOAT_COMPLEX, MPI_COMPLEX, MPI_FLOAT_INT})) {
+    write_as<float>(number, to);
+    if (type == MPI_FLOAT_INT) std::memcpy(to + 4, &five, 4);
+  } else if (is_one_of(type,
+                       {MPI_DOUBLE, MPI_DOUBLE_PRECISION, MPI_C_DOUBLE_COMPLEX, MPI_DOUBLE_INT})) {
+    write_as<double>(number, to);
+    if (type == MPI_DOUBLE_INT) std::memcpy(to + 8, &five, 4);
+  } else if (is_one_of(type, {MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX, MPI_LONG_DOUBLE_INT})) {
+    write_as<long double>(number, to);
+    std::memset(to + 10, 0, 6);
+    if (type == MPI_LONG_DOUBLE_INT) std::memcpy(to + 16, &five, 4);
+  } else if (is_one_of(type, {MPI_2REAL})) {
+    write_as<float>(number, to), write_as<float>(5, to + 4);
+  } else if (is_one_of(type, {MPI_2DOUBLE_PRECISION})) {
+    write_as<double>(number, to), write_as<double>(5, to + 8);
+  } else if (is_one_of(type, {MPI_LONG_INT})) {
+    write_as<long>(number, to), write_as<int>(5, to + 8);
+  } else if (is_one_of(type, {MPI_SHORT_INT, MPI_2INT, MPI_2INTEGER})) {
+    type == MPI_SHORT_INT ? write_as<short>(number, to) : write_as<int>(number, to);
+    write_as<int>(5, to + 4);
+  } else {
+    if (type == MPI_C_BOOL) number %= 2;
+    std::memcpy(to, &number, std::min<size_t>(static_cast<size_t>(size), 8));
+  }
+}
+
+// Of a long double 10 bytes are its own.
+void clear_gaps(MPI_Datatype type, char* values, size_t bytes) {
+  if (!is_one_of(type, {MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX, MPI_LONG_DOUBLE_INT})) return;
+  const size_t step = type == MPI_LONG_DOUBLE_INT ? 32 : 16;
+  for (size_t at = 0; at < bytes; at += step) std::memset(values + at + 10, 0, 6);
+}
+
+// Of predefined types and operations, as far as the host has them: what an accumulate makes of
+// memory is what a reduction makes of it.
+void accumulates_are_as_reductions() {
+  const Named types[] = {{"char", MPI_CHAR},
+                         {"signed char", MPI_SIGNED_CHAR},
+                         {"unsigned char", MPI_UNSIGNED_CHAR},
+                         {"short", MPI_SHORT},
+                         {"unsigned short", MPI_UNSIGNED_SHORT},
+                         {"int", MPI_INT},
+                         {"unsigned", MPI_UNSIGNED},
+                         {"long", MPI_LONG},
+                         {"unsigned long", MPI_UNSIGNED_LONG},
+                         {"long long", MPI_LONG_LONG},
+                         {"unsigned long long", MPI_UNSIGNED_LONG_LONG},
+                         {"int8_t", MPI_INT8_T},
+                         {"int16_t", MPI_INT16_T},
+                         {"int32_t", MPI_INT32_T},
+                         {"uint8_t", MPI_UINT8_T},
+                         {"uint16_t", MPI_UINT16_T},
+                         {"uint32_t", MPI_UINT32_T},
+                         {"uint64_t", MPI_UINT64_T},
+                         {"MPI_Aint", MPI_AINT},
+                         {"MPI_Offset", MPI_OFFSET},
+                         {"MPI_Count", MPI_COUNT},
+                         {"float", MPI_FLOAT},
+                         {"double", MPI_DOUBLE},
+                         {"long double", MPI_LONG_DOUBLE},
+                         {"bool", MPI_C_BOOL},
+                         {"float complex", MPI_C_FLOAT_COMPLEX},
+                         {"double complex", MPI_C_DOUBLE_COMPLEX},
+                         {"long double complex", MPI_C_LONG_DOUBLE_COMPLEX},
+                         {"byte", MPI_BYTE},
+                         {"INTEGER", MPI_INTEGER},
+                         {"REAL", MPI_REAL},
+                         {"DOUBLE PRECISION", MPI_DOUBLE_PRECISION},
+                         {"COMPLEX", MPI_COMPLEX},
+                         {"LOGICAL", MPI_LOGICAL},
+                         {"float, int", MPI_FLOAT_INT},
+                         {"double, int", MPI_DOUBLE_INT},
+                         {"long, int", MPI_LONG_INT},
+                         {"int, int", MPI_2INT},
+                         {"short, int", MPI_SHORT_INT},
+                         {"long double, int", MPI_LONG_DOUBLE_INT},
+                         {"2 INTEGER", MPI_2INTEGER},
+                         {"2 REAL", MPI_2REAL},
+                         {"2 DOUBLE PRECISION", MPI_2DOUBLE_PRECISION}};
+  const MPI_Op ops[] = {MPI_SUM,  MPI_PROD, MPI_MIN, MPI_MAX,  MPI_LAND,   MPI_LOR,
+                        MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
+  const char* const names[] = {"sum",  "prod", "min", "max",  "land",   "lor",
+                               "lxor", "band", "bor", "bxor", "minloc", "maxloc"};
+  Words words(64);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  constexpr int count = 3;
+  for (const Named& each : types) {
+    int size = 0;
+    MPI_Aint lb, extent;
+    if (each.type == MPI_DATATYPE_NULL) continue;
+    MPI_Type_size(each.type, &size);
+    MPI_Type_get_extent(each.type, &lb, &extent);
+    if (size == 0) continue;
+    // Values that are whole numbers of any type: 1, 2, 3 and 3, 1, 1.
+    std::vector<char> first(static_cast<size_t>(extent) * count), second(first.size()), reduced;
+    const auto fill = [&](std::vector<char>* to, const int64_t* from) {
+      for (int i = 0; i < count; ++i) write_number(each, from[i], to->data() + i * extent);
+    };
+    const int64_t a[] = {1, 2, 3}, b[] = {3, 1, 3};
+    fill(&first, a);
+    fill(&second, b);
+    for (size_t op = 0; op < std::size(ops); ++op) {
+      reduced = second;
+      const bool known =
+          MPI_Reduce_local(first.data(), reduced.data(), count, each.type, ops[op]) == MPI_SUCCESS;
+      std::memcpy(words.memory, second.data(), second.size());
+      MPI_Win_fence(0, words.win);
+      const int code = MPI_Accumulate(first.data(), count, each.type, next_rank(), 0, count,
+                                      each.type, ops[op], words.win);
+      MPI_Win_fence(0, words.win);
+      if (known) check::expect(code == MPI_SUCCESS, "%s of %s", names[op], each.name);
+      auto* const got = reinterpret_cast<char*>(words.memory);
+      clear_gaps(each.type, got, reduced.size());
+      clear_gaps(each.type, reduced.data(), reduced.size());
+      if (known && code == MPI_SUCCESS)
+        check::expect(std::memcmp(got, reduced.data(), reduced.size()) == 0, "%s of %s differs",
+                      names[op], each.name);
+      MPI_Win_fence(0, words.win);
+    }
+  }
+}
+
+MPI_Win left = MPI_WIN_NULL;
+int64_t left_word = 0;
+
+// As libraries do: their windows end with MPI, of which this is the first act.
+int end_of_mpi(MPI_Comm, int, void*, void*) {
+  const int64_t mine = 60 + rank;
+  MPI_Win_fence(0, left);
+  MPI_Put(&mine, 1, MPI_INT64_T, next_rank(), 0, 1, MPI_INT64_T, left);
+  MPI_Win_fence(0, left);
+  const bool put = left_word == 60 + rank_before();
+  const bool freed = MPI_Win_free(&left) == MPI_SUCCESS && left == MPI_WIN_NULL;
+  std::printf("%s: rank %d\n", put && freed ? "its window was freed" : "FAILED", rank);
+  std::fflush(stdout);
+  return MPI_SUCCESS;
+}
+
+// The last case: what it says comes when MPI ends.
+void a_window_that_is_freed_when_mpi_ends() {
+  int keyval;
+  MPI_Win_create(&left_word, 8, 8, MPI_INFO_NULL, check::world, &left);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_mpi, &keyval, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return check::run(argc, argv, 2, {
+    {"null_handles_are_errors_of_the_window", null_handles_are_errors_of_the_window},
+#if MPI_VERSION >= 4
+        {"counts_whose_bytes_overflow_are_errors", counts_whose_bytes_overflow_are_errors},
+#endif
+        {"pairs_with_gaps_inside", pairs_with_gaps_inside},
+        {"types_that_fortran_asks_for_by_their_precision",
+         types_that_fortran_asks_for_by_their_precision},
+        {"the_compared_value_is_replaced_by_the_old_one",
+         the_compared_value_is_replaced_by_the_old_one},
+        {"a_callback_looks_at_a_window_that_is_freed", a_callback_looks_at_a_window_that_is_freed},
+        {"memory_is_aligned_as_was_asked", memory_is_aligned_as_was_asked},
+        {"a_request_that_is_freed_is_not_waited_for", a_request_that_is_freed_is_not_waited_for},
+        {"epochs_with_nobody", epochs_with_nobody},
+        {"epochs_of_two_windows_overlap", epochs_of_two_windows_overlap},
+        {"calls_out_of_their_epoch", calls_out_of_their_epoch},
+        {"a_handler_uses_its_window", a_handler_uses_its_window},
+        {"what_the_last_fence_did_not_know_is_told", what_the_last_fence_did_not_know_is_told},
+        {"the_communicator_of_a_window_is_freed_before_it",
+         the_communicator_of_a_window_is_freed_before_it},
+        {"windows_on_comm_self", windows_on_comm_self},
+        {"datatypes_of_all_shapes", datatypes_of_all_shapes},
+        {"accumulates_are_as_reductions", accumulates_are_as_reductions}, {
+      "a_window_that_is_freed_when_mpi_ends", a_window_that_is_freed_when_mpi_ends
+    }
+  });
+}
