@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/futex.h"
 #include "net/process_memory.h"
 
 namespace nearcache::rma {
@@ -44,6 +45,9 @@ void relax_or_yield(int turn) {
   else
     relax_processor();
 }
+
+// of a sleep that ends when somebody calls
+constexpr uint64_t long_ns = 1000000000;
 
 // between two calls of the host by who waits
 constexpr uint64_t nap_ns = 1000000;
@@ -138,7 +142,7 @@ void Agent::run() {
       if (leased_ && !polling_) watch_fabric(true);
       leased_ = false;
     }
-    if (told_of_end(event.data.fd) && followers_ > 0) changed_.notify_all();
+    if (told_of_end(event.data.fd)) tell_followers();
     bool any = false;
     if (!polling_) {
       do {
@@ -150,7 +154,6 @@ void Agent::run() {
     if (polling_) continue;
     if (any) busy_until_ = system_ns() + busy_ns;
     if (any) busy_.store(true, std::memory_order_relaxed);
-    if (followers_ > 0) changed_.notify_all();
   }
 }
 
@@ -169,7 +172,7 @@ void Agent::poll(const Lock&) {
 
 void Agent::tell_others() {
   if (asleep_) engine_->fabric().ring();
-  if (followers_ > 0) changed_.notify_all();
+  tell_followers();
 }
 
 void Agent::wait_for(Condition done, bool together) {
@@ -177,11 +180,15 @@ void Agent::wait_for(Condition done, bool together) {
     tell_others();
     if (done()) return send();
   }
-  do {
-    if (!polling_) return lead(done, together);
+  if (!polling_) {
+    polling_ = true;
+    begin_to_poll(together);
+  } else {
     engine_->push();
-    follow();
-  } while (!done());
+    if (follow(done) == Follower::has_it) return;
+  }
+  poll_until(done);
+  leave();
 }
 
 void Agent::send_held() {
@@ -192,7 +199,6 @@ void Agent::send_held() {
   engine_->poll();
   polling_ = false;
   watch_fabric(true);
-  if (followers_ > 0) changed_.notify_all();
 }
 
 void Agent::disarm() {
@@ -207,13 +213,15 @@ void Agent::begin_to_poll(bool together) {
   if (disarms_first_ > 0) --disarms_first_;
 }
 
-void Agent::lead(Condition done, bool together) {
-  polling_ = true;
-  begin_to_poll(together);
-  poll_until(done);
+void Agent::leave() {
+  tell_followers();
+  if (!followers_.empty()) {
+    Follower* const next = followers_.front();
+    followers_.erase(followers_.begin());
+    return call(next, Follower::to_poll);
+  }
   polling_ = false;
   watch_fabric(true);
-  if (followers_ > 0) changed_.notify_all();
 }
 
 void Agent::wait_long(Doorbell* bell, Condition done) {
@@ -233,13 +241,30 @@ void Agent::wait_long(Doorbell* bell, Condition done) {
   }
 }
 
+void Agent::call_those_who_have_it() {
+  std::erase_if(followers_, [](Follower* each) {
+    if (!each->done()) return false;
+    call(each, Follower::has_it);
+    return true;
+  });
+}
+
+// Under the mutex: before the follower has that, too, it does not return, and its word is there.
+void Agent::call(Follower* follower, uint32_t what) {
+  follower->call.store(what, std::memory_order_release);
+  futex_wake(&follower->call);
+}
+
 // The one that polls may be asleep, and what this thread waits for be in its own rank's box.
-void Agent::follow() {
+uint32_t Agent::follow(Condition done) {
   if (asleep_) engine_->fabric().ring();
-  ++followers_;
-  Mutex mutex{this};
-  changed_.wait(mutex);
-  --followers_;
+  Follower self{done};
+  followers_.push_back(&self);
+  mutex_.unlock();
+  while (self.call.load(std::memory_order_acquire) == Follower::asleep)
+    futex_wait(&self.call, Follower::asleep, long_ns);
+  enter();
+  return self.call.load(std::memory_order_relaxed);
 }
 
 void Agent::poll_until(Condition done) {
@@ -247,7 +272,7 @@ void Agent::poll_until(Condition done) {
   unsigned sleeps = 0;
   for (int turn = 0; !done(); ++turn) {
     if (engine_->poll()) {
-      if (followers_ > 0) changed_.notify_all();
+      tell_followers();
       began = system_ns();
       sleeps = 0;
     } else if (wanting_.load(std::memory_order_relaxed) > 0) {
@@ -291,7 +316,6 @@ bool Agent::help_while_busy() {
       leased_ = false;
       watch_fabric(true);
     }
-    if (any && followers_ > 0) changed_.notify_all();
   }
   const bool in_vain = !any && now < expected_until_;
   mutex_.unlock();
