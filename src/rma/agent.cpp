@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/futex.h"
 #include "net/process_memory.h"
 
 namespace nearcache::rma {
@@ -51,6 +52,9 @@ void relax_or_yield(int turn) {
   else
     relax_processor();
 }
+
+// of a sleep that ends when somebody calls
+constexpr uint64_t long_ns = 1000000000;
 
 // between two calls of the host by who waits
 constexpr uint64_t nap_ns = 1000000;
@@ -142,7 +146,7 @@ void Agent::run() {
       if (leased_ && !polling_) watch_fabric(true);
       leased_ = lent_ = false;
     }
-    if (told_of_end(event.data.fd) && followers_ > 0) changed_.notify_all();
+    if (told_of_end(event.data.fd)) tell_followers();
     bool any = false;
     if (!polling_) {
       do {
@@ -154,7 +158,6 @@ void Agent::run() {
     if (polling_) continue;
     if (any) busy_until_ = system_ns() + busy_span();
     if (any) busy_.store(true, std::memory_order_relaxed);
-    if (followers_ > 0) changed_.notify_all();
   }
 }
 
@@ -179,12 +182,11 @@ void Agent::visit(const Lock&) {
   engine_->poll();
   polling_ = false;
   rest();
-  if (followers_ > 0) changed_.notify_all();
 }
 
 void Agent::tell_others() {
   if (asleep_) engine_->fabric().ring();
-  if (followers_ > 0) changed_.notify_all();
+  tell_followers();
 }
 
 void Agent::wait_for(Condition done, Step step, bool together) {
@@ -192,11 +194,15 @@ void Agent::wait_for(Condition done, Step step, bool together) {
     tell_others();
     if (done()) return send(step);
   }
-  do {
-    if (!polling_) return lead(done, step, together);
+  if (!polling_) {
+    polling_ = true;
+    begin_to_poll(together);
+  } else {
     engine_->push();
-    follow();
-  } while (!done());
+    if (follow(done) == Follower::has_it) return;
+  }
+  poll_until(done);
+  leave(step);
 }
 
 void Agent::send_held(Step step) {
@@ -215,13 +221,17 @@ void Agent::disarm() {
   if (!rests()) habits_[static_cast<size_t>(left_)].note(system_ns() - left_at_ < at_once_ns);
 }
 
-// Of who has polled. Who followed may have nobody to follow any more.
+// Of who has polled. Who follows needs somebody to follow.
 void Agent::leave(Step step) {
+  tell_followers();
+  if (!followers_.empty()) {
+    Follower* const next = followers_.front();
+    followers_.erase(followers_.begin());
+    return call(next, Follower::to_poll);
+  }
   polling_ = false;
-  lent_ = followers_ == 0 && lends(step);
-  if (lent_) return;
-  rest();
-  if (followers_ > 0) changed_.notify_all();
+  lent_ = lends(step);
+  if (!lent_) rest();
 }
 
 // True if the agent stays disarmed, as the next call is likely to come at once.
@@ -246,13 +256,6 @@ void Agent::begin_to_poll(bool together) {
   if (disarms_first_ > 0) --disarms_first_;
 }
 
-void Agent::lead(Condition done, Step step, bool together) {
-  polling_ = true;
-  begin_to_poll(together);
-  poll_until(done);
-  leave(step);
-}
-
 void Agent::wait_long(Doorbell* bell, Condition done) {
   const uint64_t began = system_ns();
   while (system_ns() - began < spin_ns) {
@@ -271,13 +274,30 @@ void Agent::wait_long(Doorbell* bell, Condition done) {
   }
 }
 
+void Agent::call_those_who_have_it() {
+  std::erase_if(followers_, [](Follower* each) {
+    if (!each->done()) return false;
+    call(each, Follower::has_it);
+    return true;
+  });
+}
+
+// Under the mutex: before the follower has that, too, it does not return, and its word is there.
+void Agent::call(Follower* follower, uint32_t what) {
+  follower->call.store(what, std::memory_order_release);
+  futex_wake(&follower->call);
+}
+
 // The one that polls may be asleep, and what this thread waits for be in its own rank's box.
-void Agent::follow() {
+uint32_t Agent::follow(Condition done) {
   if (asleep_) engine_->fabric().ring();
-  ++followers_;
-  Mutex mutex{this};
-  changed_.wait(mutex);
-  --followers_;
+  Follower self{done};
+  followers_.push_back(&self);
+  mutex_.unlock();
+  while (self.call.load(std::memory_order_acquire) == Follower::asleep)
+    futex_wait(&self.call, Follower::asleep, long_ns);
+  enter();
+  return self.call.load(std::memory_order_relaxed);
 }
 
 void Agent::poll_until(Condition done) {
@@ -285,7 +305,7 @@ void Agent::poll_until(Condition done) {
   unsigned sleeps = 0;
   for (int turn = 0; !done(); ++turn) {
     if (engine_->poll()) {
-      if (followers_ > 0) changed_.notify_all();
+      tell_followers();
       began = system_ns();
       sleeps = 0;
     } else if (wanting_.load(std::memory_order_relaxed) > 0) {
@@ -331,7 +351,6 @@ bool Agent::help_while_busy() {
       leased_ = false;
       watch_fabric(true);
     }
-    if (any && followers_ > 0) changed_.notify_all();
   }
   const bool in_vain = !any && now < expected_until_;
   mutex_.unlock();

@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "in_node.h"
@@ -277,6 +278,52 @@ TEST_P(Agents, ManyThreadsOfManyRanksAddAndWaitForEachOther) {
     sum += rank->words[0];
   }
   EXPECT_EQ(sum, 3 * threads * times);
+}
+
+// Every thread that waited was woken for all that came, though it was for others.
+TEST_P(Agents, AThreadThatFollowsSleepsUntilItHasWhatItWaitsFor) {
+  begin(2);
+  Rank& rank = *ranks[0];
+  // How often a thread that waits for a word looks at it; others may look for it.
+  std::atomic<int> looks_of_leader{0}, looks_of_follower{0};
+  const auto waits = [&](size_t word, std::atomic<int>* looks) {
+    const Agent::Lock lock(rank.agent.get());
+    rank.agent->wait(lock, [&, self = std::this_thread::get_id()] {
+      if (std::this_thread::get_id() == self) ++*looks;
+      return rank.words[word] != 0;
+    });
+  };
+  std::thread leader([&] { waits(1, &looks_of_leader); });
+  while (looks_of_leader < 3) std::this_thread::yield();  // it polls
+  std::thread follower([&] { waits(2, &looks_of_follower); });
+  while (looks_of_follower == 0) std::this_thread::yield();
+  for (uint64_t i = 0; i < 200; ++i) EXPECT_EQ(ranks[1]->fetch_add(0, 5, 1), i);
+  ranks[1]->fetch_add(0, 2, 1);
+  follower.join();
+  EXPECT_EQ(looks_of_follower, 1);
+  ranks[1]->fetch_add(0, 1, 1);
+  leader.join();
+}
+
+TEST_P(Agents, WhoLeavesCallsAnotherToPoll) {
+  begin(2);
+  Rank& rank = *ranks[0];
+  std::atomic<int> waiting{0};
+  std::vector<std::thread> threads;
+  for (size_t word = 1; word <= 3; ++word) {
+    threads.emplace_back([&rank, &waiting, word] {
+      const Agent::Lock lock(rank.agent.get());
+      rank.agent->wait(lock, [&, first = true]() mutable {
+        if (std::exchange(first, false)) ++waiting;
+        return rank.words[word] != 0;
+      });
+    });
+  }
+  while (waiting < 3) std::this_thread::yield();
+  // Whichever polls has its word sooner or later, and the rest go on.
+  for (int64_t word = 1; word <= 3; ++word) ranks[1]->fetch_add(0, word, 1);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(ranks[1]->fetch_add(0, 5, 1), 0u);  // the agent is armed again
 }
 
 TEST_P(Agents, LocksExcludeProgramsThatRun) {
