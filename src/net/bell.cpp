@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "net/process_memory.h"
+
 namespace nearcache::net {
 
 Bell::~Bell() {
@@ -33,7 +35,7 @@ Bell Bell::make(std::string* wrong) {
   bell.read_ = ends[0], bell.write_ = ends[1];
   if (fstat(bell.write_, &file) != 0)
     return *wrong = std::string("a pipe: ") + std::strerror(errno), Bell();
-  bell.name_ = {getpid(), bell.write_, file.st_ino};
+  bell.name_ = {getpid(), process_namespace(), bell.write_, file.st_ino};
   return bell;
 }
 
@@ -43,6 +45,9 @@ Bell Bell::open(const Name& name, std::string* wrong) {
   const std::string path =
       "/proc/" + std::to_string(name.process) + "/fd/" + std::to_string(name.descriptor);
   bell.name_ = name;
+  if (name.descriptor < 0) return *wrong = "there is no bell", Bell();
+  if (name.processes != process_namespace())
+    return *wrong = "its processes are in several namespaces", Bell();
   bell.write_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (bell.write_ < 0) return *wrong = path + ": " + std::strerror(errno), Bell();
   struct stat file {};

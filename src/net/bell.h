@@ -12,7 +12,9 @@ class Bell {
  public:
   // How others find it.
   struct Name {
-    int64_t process = 0, descriptor = -1;
+    int64_t process = 0;
+    uint64_t processes = 0;  // the namespace in which that is its number
+    int64_t descriptor = -1;
     uint64_t inode = 0;
   };
 
@@ -23,7 +25,7 @@ class Bell {
 
   // Not usable, and what is wrong, where that is impossible.
   static Bell make(std::string* wrong);
-  // Of another process. Both are in the same namespace of processes.
+  // Of another process.
   static Bell open(const Name& name, std::string* wrong);
 
   bool usable() const { return write_ >= 0; }

@@ -299,11 +299,14 @@ def test_sixty_four_ranks_of_one_machine(mpi, preload):
     assert "not done by the RMA engine" not in result.output
 
 
-# The network needs 4 of them, the agent 3 more.
+# The network needs 4 of them, the agent 3 more; in a node a bell and a process of each rank.
 @pytest.mark.few_mpis
-@pytest.mark.parametrize("descriptors", [2, 5, 12])
-def test_a_rank_that_has_too_few_descriptors_holds_up_nobody(mpi, preload, descriptors):
-    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_RMA_FABRIC": "socket"}
+@pytest.mark.parametrize(
+    "fabric, descriptors",
+    [*(("socket", few) for few in (2, 5, 12)), *(("auto", few) for few in (5, 8, 9, 10, 11, 13))],
+)
+def test_a_rank_that_has_too_few_descriptors_holds_up_nobody(mpi, preload, fabric, descriptors):
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_RMA_FABRIC": fabric}
     words = ["--only", "with_few_descriptors", str(descriptors)]
     result = launch.run(mpi, 3, "rma_job", *words, env=env, timeout=60).check()
     assert result.lines("ok") == ["ok with_few_descriptors"]

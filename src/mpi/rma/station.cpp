@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -151,19 +152,21 @@ bool Station::map_arena(const Card& maker) {
   return arena_ != nullptr;
 }
 
-// Where the system does not tell of the end of processes nobody would: then messages go by sockets.
+// Where the system does not tell of the end of processes, or there are too few descriptors for that,
+// nobody would: then messages go by sockets.
 bool Station::open_bells(const std::vector<Card>& cards, const std::vector<int>& members,
                          const std::vector<int>& on_node) {
   const std::lock_guard lock(mutex_);
-  if (const int end = net::process_descriptor(getpid()); end < 0) {
-    no_bells_ = "the system tells nobody of the end of a process";
-  } else {
-    close(end);
-  }
+  std::vector<int> ends;  // all at once, as the agent watches them
   for (size_t i = 0; i < members.size() && no_bells_.empty(); ++i) {
-    if (std::ranges::find(on_node, members[i]) == on_node.end() || bells_.contains(members[i]))
-      continue;
+    if (!std::ranges::binary_search(on_node, members[i]) || bells_.contains(members[i])) continue;
     bells_.emplace(members[i], net::Bell::open(cards[i].bell, &no_bells_));
+    const auto process = static_cast<pid_t>(cards[i].process);
+    if (ends.emplace_back(net::process_descriptor(process)) < 0 && no_bells_.empty())
+      no_bells_ = std::string("the end of a process cannot be watched: ") + std::strerror(errno);
+  }
+  for (const int end : ends) {
+    if (end >= 0) close(end);
   }
   return no_bells_.empty();
 }
