@@ -149,6 +149,7 @@ void NodeFabric::send_both(int to, std::span<const std::byte> batch,
 void NodeFabric::block(Peer* peer) {
   if (!peer->blocked) blocked_.push_back(peer);
   peer->blocked = true;
+  if (armed_) ring();  // who sleeps has not said that it waits for this room
 }
 
 void NodeFabric::give_waiting(Peer* peer) {

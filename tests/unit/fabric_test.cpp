@@ -369,6 +369,20 @@ TEST(NodeFabric, WhoWaitsForRoomIsRungWhenThereIsSome) {
   EXPECT_TRUE(job.run([&] { return job.listeners[1].total() == 20; }));
 }
 
+// Another thread sends: it waited for who slept to look by itself.
+TEST(NodeFabric, WhatFindsNoRoomWhileItsRankSleepsWakesIt) {
+  ByMemory job(2);
+  job.fabrics[0]->poll(job.listeners[0]);
+  EXPECT_TRUE(job.fabrics[0]->arm());
+  for (uint64_t number = 0; number < 20; ++number) job.fabrics[0]->send(1, bytes_of(number, 5000));
+  EXPECT_TRUE(readable(job.fabrics[0]->wait_descriptor()));
+  job.fabrics[0]->poll(job.listeners[0]);
+  EXPECT_TRUE(job.fabrics[0]->arm());
+  EXPECT_FALSE(readable(job.fabrics[0]->wait_descriptor()));
+  job.fabrics[1]->poll(job.listeners[1]);
+  EXPECT_TRUE(readable(job.fabrics[0]->wait_descriptor()));
+}
+
 TEST(NodeFabric, WhoSaysWhatCannotBeIsLost) {
   for (const uint64_t word :
        {SharedRing::goes_on, SharedRing::most_bytes + 1, uint64_t{1} << 40, UINT64_MAX}) {
