@@ -42,12 +42,21 @@ int sched_yield(void) {
   return 0;
 }
 
+/* Python loads an MPI, and with it UCX, for itself: only what the caller was linked with finds it. */
+static void* beside(void* caller, const char* name) {
+  Dl_info object;
+  void* handle = dladdr(caller, &object) ? dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+  return handle ? dlsym(handle, name) : NULL;
+}
+
 /* What MPICH's progress calls over UCX. */
 unsigned ucp_worker_progress(void* worker) {
   static unsigned (*next)(void*);
   unsigned (*call)(void*) = __atomic_load_n(&next, __ATOMIC_RELAXED);
   if (!call) {
-    *(void**)&call = dlsym(RTLD_NEXT, "ucp_worker_progress");
+    const char* name = "ucp_worker_progress";
+    void* found = dlsym(RTLD_NEXT, name);
+    *(void**)&call = found ? found : beside(__builtin_return_address(0), name);
     __atomic_store_n(&next, call, __ATOMIC_RELAXED);
   }
   unsigned events = call(worker);

@@ -199,7 +199,9 @@ void Station::set_up(MPI_Comm comm, const std::vector<int>& members,
       rc == MPI_SUCCESS ? share(cards, members, on_node, mapped) : "MPI_Allgather failed";
   if (wrong.empty()) wrong = begin(cards, members);
   state_ = wrong.empty() ? State::up : State::impossible;
-  if (!wrong.empty()) log(LogLevel::info, "no window is done by the RMA engine: %s", wrong.c_str());
+  if (wrong.empty()) return;
+  log(LogLevel::info, "no window is done by the RMA engine: %s", wrong.c_str());
+  give_back();  // the host may need the descriptors: its window is next
 }
 
 // Ranks of the node that have mapped its arena use it; the others go by TCP.
@@ -295,7 +297,10 @@ std::string Station::connect(const std::vector<Card>& cards, const std::vector<i
 
 // Messages within the node.
 std::string Station::go_by_memory() {
-  if (!have_bells_) return {};
+  if (!have_bells_) {
+    for (auto& [rank, bell] : bells_) bell = {};  // another thread may come, and shall open none
+    return {};
+  }
   std::vector<net::NodeFabric::Place> places;
   for (size_t place = 0; place < node_->size(); ++place) {
     const int rank = node_->rank_at(place);
@@ -370,7 +375,10 @@ void Station::stop(bool has_windows) {
     }
   }
   state_ = State::impossible;
-  if (has_windows) return;
+  if (!has_windows) give_back();
+}
+
+void Station::give_back() {
   agent_.reset();
   engine_.reset();
   node_.reset();

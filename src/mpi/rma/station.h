@@ -65,6 +65,7 @@ class Station {
   bool map_arena(const Card& maker);
   bool open_bells(const std::vector<Card>& cards, const std::vector<int>& members,
                   const std::vector<int>& on_node);
+  void give_back();  // the network, with its descriptors
   std::string connect(const std::vector<Card>& cards, const std::vector<int>& members);
   std::string begin(const std::vector<Card>& cards, const std::vector<int>& members);
   std::string share(const std::vector<Card>& cards, const std::vector<int>& members,
