@@ -103,11 +103,6 @@ class Fabric {
 
   // This rank's end is known by other means: nothing goes to it, or comes from it, any more.
   virtual void forget(int /*peer*/) {}
-  // It takes now, or in a moment, what is sent to it, as far as it says.
-  virtual bool listens(int /*peer*/) const { return false; }
-  // Of who uses the network's user for what needs no messages: it may do so again at once. True if
-  // a poll would find something.
-  virtual bool visit() { return false; }
 
  private:
   virtual void send_both(int to, std::span<const std::byte> batch,

@@ -223,12 +223,6 @@ void NodeFabric::ring() {
   if (!rung_.exchange(true)) places_[own_].at.bell.ring();
 }
 
-bool NodeFabric::listens(int rank) const {
-  const Peer* const peer = place_of(rank);
-  return peer != nullptr && !peer->lost && peer->queue.empty() &&
-         peer->at.inbox->watch.load(std::memory_order_relaxed) != Inbox::Watch::sleeps;
-}
-
 // Receiving
 
 void NodeFabric::find_writers() {
@@ -344,19 +338,6 @@ void NodeFabric::disarm() {
 void NodeFabric::hear() {
   if (rung_.exchange(false)) ++due_;
   due_ -= std::min<uint64_t>(due_, places_[own_].at.bell.silence());
-}
-
-// Of who does what needs no messages, one thing after the other.
-bool NodeFabric::visit() {
-  if (!armed_) return false;
-  const uint64_t now = clock_ticks();
-  soon_ = now - armed_at_ < patience_;
-  armed_at_ = now;
-  using Watch = Inbox::Watch;
-  const Watch wanted = soon_ ? Watch::dozes : Watch::sleeps;
-  Watch here = inbox().watch.load(std::memory_order_relaxed);
-  if (here != wanted && here != Watch::looks) inbox().watch.compare_exchange_strong(here, wanted);
-  return something_is_there();
 }
 
 }  // namespace nearcache::net

@@ -63,8 +63,6 @@ class NodeFabric final : public Fabric {
   int wait_descriptor() const override { return descriptor_; }
   void ring() override;
   void forget(int peer) override;
-  bool listens(int peer) const override;
-  bool visit() override;
 
  private:
   static constexpr size_t most_bytes = size_t{1} << 20;

@@ -25,9 +25,7 @@ namespace {
 // core
 constexpr uint64_t spin_ns = 30000;
 
-// Where a look is no call of the system it is worth it for longer.
-constexpr uint64_t busy_ns = 500000, busy_in_node_ns = 100000000;
-constexpr uint64_t lease_ns = 250000, longest_lease_ns = 2000000;
+constexpr uint64_t busy_ns = 500000, lease_ns = 250000, longest_lease_ns = 2000000;
 
 // A call that comes within `at_once_ns` follows the last one at once: in less time the agent does
 // not come to a core either. With 50 us programs whose ranks compute in step for 30 us at a time
@@ -156,12 +154,10 @@ void Agent::run() {
     if (!any && event.data.fd == engine_->fabric().wait_descriptor())
       disarms_first_ = waits_after_waking;
     if (polling_) continue;
-    if (any) busy_until_ = system_ns() + busy_span();
+    if (any) busy_until_ = system_ns() + busy_ns;
     if (any) busy_.store(true, std::memory_order_relaxed);
   }
 }
-
-uint64_t Agent::busy_span() const { return rests() ? busy_in_node_ns : busy_ns; }
 
 void Agent::enter() {
   if (mutex_.try_lock()) return;
@@ -174,14 +170,6 @@ void Agent::poll(const Lock&) {
   const bool any = engine_->poll();
   if (asleep_ || !polling_) rearm();
   if (any) tell_others();
-}
-
-void Agent::visit(const Lock&) {
-  if (!engine_->fabric().visit() || polling_) return;
-  polling_ = true;
-  engine_->poll();
-  polling_ = false;
-  rest();
 }
 
 void Agent::tell_others() {
@@ -342,7 +330,7 @@ bool Agent::help_while_busy() {
   bool any = false;
   if (running_ && !ending_ && !polling_) {
     any = look(now);
-    if (any) busy_until_ = now + busy_span();
+    if (any) busy_until_ = now + busy_ns;
     lent_ = false;
     if (now < busy_until_) {
       take_its_place(now);

@@ -133,8 +133,6 @@ class Agent {
   }
   // Moves what can be moved now. Under the lock.
   void poll(const Lock&);
-  // The same of who has done something without messages, if there is anything. Under the lock.
-  void visit(const Lock&);
   // Of whoever waits for something else, again and again. Not under the lock. True if something
   // came.
   bool help() { return (busy_.load(std::memory_order_relaxed) || is_lent()) && help_while_busy(); }
@@ -195,7 +193,6 @@ class Agent {
   bool look(uint64_t now);
   void take_its_place(uint64_t now);
   bool lease(uint64_t now, uint64_t span);
-  uint64_t busy_span() const;
   bool set_timer();
   bool timer_goes_on();
   void end_lease();

@@ -30,7 +30,6 @@ struct Near {
   int rank = 0;           // of the window
   int place = 0;          // on the node
   uint32_t started = 0;   // of its posts
-  uint32_t computed = 0;  // accumulates, by this rank where its owner slept
   // Reached by loads and stores. No bytes: nothing can be said without the window's `Memory`.
   std::byte* base = nullptr;
   uint64_t size = 0;

@@ -255,11 +255,6 @@ class Window {
   static constexpr uint64_t part = 64 << 10;
   static constexpr size_t most_pieces = 1024;  // of a message
   static constexpr uint64_t least_runs = 8;    // of a layout that is told
-  // Bytes that a near owner computes sooner than they are read and written back.
-  static constexpr uint64_t most_by_owner = 4 << 10;
-  // Of so many one is the owner's, so that it learns that it is asked for something: one that waits
-  // in the host then looks at its messages.
-  static constexpr uint32_t ask_owner_in = 256;
   // Bytes to a target after which it is asked where its memory is, and of a run that is large: then
   // a message's way through the target's processor costs more than one operation of the network.
   static constexpr uint64_t large = 4 << 10;
@@ -278,7 +273,6 @@ class Window {
   Near* search_near(int rank);
   bool usable(Near* near, Target* to, bool may_wait);
   bool execute_near(Transfer* transfer, Near* near);
-  bool owner_is_quicker(const Transfer& transfer, Near* near) const;
   static Memory memory_of(const Near& near);
   Status execute_at(const Transfer& transfer, Near* near, bool* refused);
   LockQueue queue_of(Commons* commons) const;

@@ -63,19 +63,6 @@ bool Window::execute_near(Transfer* transfer, Near* near) {
   return true;
 }
 
-// An accumulate by the kernel takes two calls of it, and nobody else executes one meanwhile. An
-// owner that looks at its messages has done it sooner; one that computes would have to be woken. Of
-// fabrics that others than the node's ranks use, too, it may say that it looks while its agent is
-// disarmed for the next call.
-bool Window::owner_is_quicker(const Transfer& transfer, Near* near) const {
-  if (transfer.kind == Kind::put || transfer.kind == Kind::get || near->rank == rank_ ||
-      !near->reaches(Near::Reach::process) || transfer.length > most_by_owner)
-    return false;
-  const net::Fabric& fabric = engine_->fabric();
-  return fabric.rests_unless_armed() && (fabric.listens(members_.peer(near->rank)) ||
-                                         near->computed++ % ask_owner_in == 0);
-}
-
 bool Window::move_at_once(const Near& near, Kind kind, int64_t displacement, void* here,
                           uint64_t bytes) {
   std::byte* const at = memory_of(near).at(displacement, 0, 0, bytes);
@@ -104,7 +91,7 @@ bool Window::issue(Transfer* transfer) {
   }
   if (Near* const near = this->near(transfer->target);
       near != nullptr && transfer->done == 0 && usable(near, known(transfer->target), true) &&
-      !owner_is_quicker(*transfer, near) && execute_near(transfer, near))
+      execute_near(transfer, near))
     return true;
   if (Near* const near = this->near(transfer->target); near != nullptr && near->queued) {
     if (crowded(transfer->target)) return false;

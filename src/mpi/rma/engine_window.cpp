@@ -126,7 +126,6 @@ int EngineWindow::check(const Target& target) const {
 void EngineWindow::issue(const rma::Agent::Lock& lock, Transfer transfer) {
   while (!window_->issue(&transfer))
     station_->agent().wait(lock, [&] { return !window_->crowded(transfer.target); });
-  station_->agent().visit(lock);
   open(transfer.target);
 }
 
