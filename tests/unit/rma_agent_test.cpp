@@ -295,7 +295,7 @@ TEST_P(Agents, AThreadThatFollowsSleepsUntilItHasWhatItWaitsFor) {
     });
   };
   std::thread leader([&] { waits(1, &looks_of_leader); });
-  while (looks_of_leader < 3) std::this_thread::yield();  // it polls
+  while (looks_of_leader < 2) std::this_thread::yield();  // it polls
   std::thread follower([&] { waits(2, &looks_of_follower); });
   while (looks_of_follower == 0) std::this_thread::yield();
   for (uint64_t i = 0; i < 200; ++i) EXPECT_EQ(ranks[1]->fetch_add(0, 5, 1), i);
