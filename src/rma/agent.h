@@ -7,7 +7,8 @@
 // of its own. The one that polls looks whether they have what they wait for, and wakes those that
 // do. When it has what it waited for itself it wakes one of the others to poll in its place; if
 // there is none it arms the agent again. (When all were woken for all that came, and the agent was
-// armed and disarmed between any two, four threads with small puts and flushes took a third longer.)
+// armed and disarmed between any two, four threads with small puts and flushes took a third
+// longer.)
 //
 // What is held is sent before the agent is disarmed: that takes 0.3 us, in which it is on its way.
 // But ranks that do the same together, as in a fence, send at the same time; and the target's agent
@@ -203,8 +204,8 @@ class Agent {
   void (*idle_)();
   std::mutex mutex_;
   std::atomic<int> wanting_{0};  // threads that want the mutex: a thread that polls lets them
-  bool polling_ = false;  // a thread of the program looks at the fabric, or is called to
-  bool asleep_ = false;   // it sleeps
+  bool polling_ = false;         // a thread of the program looks at the fabric, or is called to
+  bool asleep_ = false;          // it sleeps
   std::vector<Follower*> followers_;  // oldest first; those who are called are no longer among them
   bool running_ = false, ending_ = false;
   bool fabric_watched_ = true;  // the fabric's descriptor, by the agent

@@ -152,8 +152,8 @@ bool Station::map_arena(const Card& maker) {
   return arena_ != nullptr;
 }
 
-// Where the system does not tell of the end of processes, or there are too few descriptors for that,
-// nobody would: then messages go by sockets.
+// Where the system does not tell of the end of processes, or there are too few descriptors for
+// that, nobody would: then messages go by sockets.
 bool Station::open_bells(const std::vector<Card>& cards, const std::vector<int>& members,
                          const std::vector<int>& on_node) {
   const std::lock_guard lock(mutex_);
