@@ -33,9 +33,10 @@ Context::Context() : option_errors(options.read_environment(environment_all())) 
 void context_limit_memory() {
   // A library told to avoid shared memory counts every rank as a node of its own; launchers know
   // better, or do not say.
-  const uint64_t here = std::max(launched_on_node(), context.world.most_on_node());
+  static const uint64_t memory = node_memory_bytes(), launched = launched_on_node();
+  const uint64_t here = std::max(launched, context.world.most_on_node());
   context.budget.set_limit(context.options.max_storage != 0 ? context.options.max_storage
-                                                            : node_memory_bytes() / 10 / here);
+                                                            : memory / 10 / here);
 }
 
 // The level of any of them holds for all: windows of one are used by threads of another.

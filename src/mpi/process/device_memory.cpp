@@ -123,11 +123,14 @@ struct LevelZero {
 template <class Driver>
 class Loaded {
  public:
-  bool look(const char* name) {
+  // `waits`: set if it is loaded, but does not answer yet.
+  bool look(const char* name, bool* waits) {
     if (ready_.load(std::memory_order_relaxed)) return true;
     void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);  // held from now on
-    if (library != nullptr) driver_.find(library);
+    if (library == nullptr) return false;
+    driver_.find(library);
     if (driver_.found()) ready_.store(true, std::memory_order_release);
+    *waits = *waits || !driver_.found();
     return driver_.found();
   }
   bool is_device(const void* at) const {
@@ -142,6 +145,18 @@ class Loaded {
 constinit Loaded<Cuda> cuda;
 constinit Loaded<Hip> hip;
 constinit Loaded<LevelZero> level_zero;
+
+// How many objects the process has loaded so far, whether or not they still are.
+unsigned long long loads_so_far() {
+  unsigned long long loads = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* found) {
+        *static_cast<unsigned long long*>(found) = info->dlpi_adds;
+        return 1;
+      },
+      &loads);
+  return loads;
+}
 
 uintptr_t executable_begin() {
   uintptr_t begin = UINTPTR_MAX;
@@ -183,15 +198,22 @@ bool certainly_host(uintptr_t at) {
 
 }  // namespace
 
+// What is not loaded is searched for in all directories of libraries, which takes 100 us: only when
+// something has been loaded since the last time.
 void DeviceMemory::look() {
   static constinit std::mutex mutex;
+  static constinit unsigned long long loads_last_time = 0;
   const std::lock_guard lock(mutex);
-  const bool with_cuda = cuda.look("libcuda.so.1");
+  const unsigned long long loads = loads_so_far();
+  if (loads == loads_last_time) return;
+  bool waits = false;
+  const bool with_cuda = cuda.look("libcuda.so.1", &waits);
   bool with_hip = false;
   for (const char* name : {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
                            "libamdhip64.so.4", "libamdhip64.so"})
-    with_hip = with_hip || hip.look(name);
-  const bool with_level_zero = level_zero.look("libze_loader.so.1");
+    with_hip = with_hip || hip.look(name, &waits);
+  const bool with_level_zero = level_zero.look("libze_loader.so.1", &waits);
+  loads_last_time = waits ? 0 : loads;
   if (with_cuda || with_hip || with_level_zero) present_.store(true, std::memory_order_release);
 }
 

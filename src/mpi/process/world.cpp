@@ -20,7 +20,7 @@ constexpr uint64_t hash_word(uint64_t sum, uint64_t word) {
 // bits of the word that says where a rank is: it has said so; it has the RMA engine
 constexpr uint64_t known = 1, engine = 2;
 
-// In SimGrid's SMPI the simulated one.
+// In SimGrid's SMPI the simulated one, of which a process has many.
 std::string name_of_node() {
 #ifdef NEARCACHE_FAMILY_SIMGRID
   char name[MPI_MAX_PROCESSOR_NAME + 1] = {};
@@ -28,7 +28,8 @@ std::string name_of_node() {
   PMPI_Get_processor_name(name, &length);
   return name;
 #else
-  return host_name();
+  static const std::string name = host_name();
+  return name;
 #endif
 }
 
