@@ -13,16 +13,12 @@
 #include "base/memory.h"
 #include "base/region.h"
 #include "net/authentication.h"
+#include "net/process_memory.h"
 
 namespace nearcache::net {
 namespace {
 
 constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-
-uint64_t own_namespace() {
-  struct stat file {};
-  return stat("/proc/self/ns/pid", &file) == 0 ? file.st_ino : 0;
-}
 
 bool is_sealed(int descriptor) {
   const int has = fcntl(descriptor, F_GET_SEALS);  // -1 where files cannot be sealed
@@ -37,7 +33,7 @@ std::shared_ptr<Arena> Arena::make(uint64_t size, std::string* wrong) {
   if (!file_may_have(size))
     return *wrong = "files are limited to less (ulimit -f) than the arena's size", nullptr;
   std::shared_ptr<Arena> arena(new Arena);
-  arena->name_ = {getpid(), own_namespace(), -1, size, random_word()};
+  arena->name_ = {getpid(), process_namespace(), -1, size, random_word()};
   arena->descriptor_ = memfd_create("nearcache", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   arena->name_.descriptor = arena->descriptor_;
   if (arena->descriptor_ < 0) return *wrong = failed("memfd_create"), nullptr;
@@ -51,7 +47,7 @@ std::shared_ptr<Arena> Arena::make(uint64_t size, std::string* wrong) {
 
 std::shared_ptr<Arena> Arena::open(const Name& name, std::string* wrong) {
   if (name.descriptor < 0) return *wrong = "there is no arena", nullptr;
-  if (name.processes != own_namespace())
+  if (name.processes != process_namespace())
     return *wrong = "its processes are in several namespaces", nullptr;
   std::shared_ptr<Arena> arena(new Arena);
   arena->name_ = name;

@@ -71,8 +71,8 @@ class Fabric {
   void send(int to, std::span<const std::byte> batch, std::span<const std::byte> end = {}) {
     send_both(to, batch, end);
   }
-  // Whether there is the next call.
-  virtual bool sends_unsure() const { return false; }
+  // Whether there is the next call, to this rank.
+  virtual bool sends_unsure(int /*to*/) const { return false; }
   // Takes a batch of which a part, the data, may not be there: what is missing goes as zeros.
   // Behind the data goes one word, which says whether they were all there.
   struct Ending {
@@ -88,11 +88,21 @@ class Fabric {
   // on, until the next poll and whatever is sent before it, the descriptor is readable as long as
   // poll would find something to do.
   virtual bool arm() { return true; }
+  // The same of who is likely to poll again at once: others may wait for a moment before the
+  // descriptor becomes readable.
+  virtual bool arm_briefly() { return arm(); }
+  // Somebody polls from now on.
+  virtual void disarm() {}
+  // From then on, or a poll, to the next `arm` only `ring` makes the descriptor readable.
+  virtual bool rests_unless_armed() const { return false; }
   // Level-triggered: whoever looks too late still sees what came meanwhile. -1 of fabrics that
   // nobody can sleep on. Any thread.
   virtual int wait_descriptor() const = 0;
   // Makes the descriptor readable until the next poll. Any thread.
   virtual void ring() = 0;
+
+  // This rank's end is known by other means: nothing goes to it, or comes from it, any more.
+  virtual void forget(int /*peer*/) {}
 
  private:
   virtual void send_both(int to, std::span<const std::byte> batch,

@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -84,6 +85,11 @@ Reached write_process(pid_t process, const std::byte* from, std::span<iovec> to)
                       [&](const iovec* here, const iovec* there, size_t runs) {
                         return process_vm_writev(process, here, 1, there, runs, 0);
                       });
+}
+
+uint64_t process_namespace() {
+  struct stat file {};
+  return stat("/proc/self/ns/pid", &file) == 0 ? file.st_ino : 0;
 }
 
 int process_descriptor(pid_t process) {

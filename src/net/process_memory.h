@@ -28,6 +28,9 @@ void allow_process_memory();
 Reached read_process(pid_t process, std::byte* to, std::span<iovec> from);
 Reached write_process(pid_t process, const std::byte* from, std::span<iovec> to);
 
+// In which this process has its number: the same for all who know each other by theirs; 0: unknown.
+uint64_t process_namespace();
+
 // Readable once the process has ended; -1 where the kernel has none. The caller closes it.
 int process_descriptor(pid_t process);
 

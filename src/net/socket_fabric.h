@@ -26,7 +26,7 @@ class SocketFabric final : public ConnectionFabric {
     addresses_ = std::move(addresses);
   }
 
-  bool sends_unsure() const override { return true; }
+  bool sends_unsure(int) const override { return true; }
   int wait_descriptor() const override { return epoll_; }
   void ring() override;
 

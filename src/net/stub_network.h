@@ -56,7 +56,7 @@ class StubNetwork {
     bool poll(Receiver& receiver) override { return network_->poll(rank_, receiver); }
     int wait_descriptor() const override { return -1; }
     void ring() override {}
-    bool sends_unsure() const override { return true; }
+    bool sends_unsure(int) const override { return true; }
     void send_unsure(int to, std::span<const std::byte> batch, std::span<const std::byte> data,
                      Ending ending) override;
     DirectMemory* direct_memory() override { return network_->reaches_memory_ ? this : nullptr; }

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/futex.h"
 #include "net/process_memory.h"
 
 namespace nearcache::rma {
@@ -49,6 +50,9 @@ void relax_or_yield(int turn) {
   else
     relax_processor();
 }
+
+// of a sleep that ends when somebody calls
+constexpr uint64_t long_ns = 1000000000;
 
 // between two calls of the host by who waits
 constexpr uint64_t nap_ns = 1000000;
@@ -140,7 +144,7 @@ void Agent::run() {
       if (leased_ && !polling_) watch_fabric(true);
       leased_ = lent_ = false;
     }
-    if (told_of_end(event.data.fd) && followers_ > 0) changed_.notify_all();
+    if (told_of_end(event.data.fd)) tell_followers();
     bool any = false;
     if (!polling_) {
       do {
@@ -152,7 +156,6 @@ void Agent::run() {
     if (polling_) continue;
     if (any) busy_until_ = system_ns() + busy_ns;
     if (any) busy_.store(true, std::memory_order_relaxed);
-    if (followers_ > 0) changed_.notify_all();
   }
 }
 
@@ -171,7 +174,7 @@ void Agent::poll(const Lock&) {
 
 void Agent::tell_others() {
   if (asleep_) engine_->fabric().ring();
-  if (followers_ > 0) changed_.notify_all();
+  tell_followers();
 }
 
 void Agent::wait_for(Condition done, Step step, bool together) {
@@ -179,11 +182,15 @@ void Agent::wait_for(Condition done, Step step, bool together) {
     tell_others();
     if (done()) return send(step);
   }
-  do {
-    if (!polling_) return lead(done, step, together);
+  if (!polling_) {
+    polling_ = true;
+    begin_to_poll(together);
+  } else {
     engine_->push();
-    follow();
-  } while (!done());
+    if (follow(done) == Follower::has_it) return;
+  }
+  poll_until(done);
+  leave(step);
 }
 
 void Agent::send_held(Step step) {
@@ -197,35 +204,44 @@ void Agent::send_held(Step step) {
 
 // Of who is about to poll.
 void Agent::disarm() {
-  if (!leased_) watch_fabric(false);
+  if (!leased_ || rests()) watch_fabric(false);
   leased_ = lent_ = false;
-  habits_[static_cast<size_t>(left_)].note(system_ns() - left_at_ < at_once_ns);
+  if (!rests()) habits_[static_cast<size_t>(left_)].note(system_ns() - left_at_ < at_once_ns);
 }
 
-// Of who has polled. Who followed may have nobody to follow any more.
+// Of who has polled. Who follows needs somebody to follow.
 void Agent::leave(Step step) {
+  tell_followers();
+  if (!followers_.empty()) {
+    Follower* const next = followers_.front();
+    followers_.erase(followers_.begin());
+    return call(next, Follower::to_poll);
+  }
   polling_ = false;
+  lent_ = lends(step);
+  if (!lent_) rest();
+}
+
+// True if the agent stays disarmed, as the next call is likely to come at once.
+bool Agent::lends(Step step) {
+  if (!running_ || rests()) return false;
   left_ = step;
   left_at_ = system_ns();
-  lent_ = running_ && followers_ == 0 && habits_[static_cast<size_t>(step)].expects() &&
-          lease(left_at_, at_once_ns);
-  if (lent_) return;
-  watch_fabric(true);
-  if (followers_ > 0) changed_.notify_all();
+  return habits_[static_cast<size_t>(step)].expects() && lease(left_at_, at_once_ns);
+}
+
+// Of a thread that leaves: the agent's turn, if this one is not back at once.
+void Agent::rest() {
+  if (!rests()) return watch_fabric(true);
+  if (!engine_->fabric().arm_briefly()) engine_->fabric().ring();
+  set_watched(true);
 }
 
 void Agent::begin_to_poll(bool together) {
-  if (disarms_first_ == 0 && !together) engine_->push();
+  if (disarms_first_ == 0 && !together && !rests()) engine_->push();
   disarm();
   engine_->push();
   if (disarms_first_ > 0) --disarms_first_;
-}
-
-void Agent::lead(Condition done, Step step, bool together) {
-  polling_ = true;
-  begin_to_poll(together);
-  poll_until(done);
-  leave(step);
 }
 
 void Agent::wait_long(Doorbell* bell, Condition done) {
@@ -246,13 +262,30 @@ void Agent::wait_long(Doorbell* bell, Condition done) {
   }
 }
 
+void Agent::call_those_who_have_it() {
+  std::erase_if(followers_, [](Follower* each) {
+    if (!each->done()) return false;
+    call(each, Follower::has_it);
+    return true;
+  });
+}
+
+// Under the mutex: before the follower has that, too, it does not return, and its word is there.
+void Agent::call(Follower* follower, uint32_t what) {
+  follower->call.store(what, std::memory_order_release);
+  futex_wake(&follower->call);
+}
+
 // The one that polls may be asleep, and what this thread waits for be in its own rank's box.
-void Agent::follow() {
+uint32_t Agent::follow(Condition done) {
   if (asleep_) engine_->fabric().ring();
-  ++followers_;
-  Mutex mutex{this};
-  changed_.wait(mutex);
-  --followers_;
+  Follower self{done};
+  followers_.push_back(&self);
+  mutex_.unlock();
+  while (self.call.load(std::memory_order_acquire) == Follower::asleep)
+    futex_wait(&self.call, Follower::asleep, long_ns);
+  enter();
+  return self.call.load(std::memory_order_relaxed);
 }
 
 void Agent::poll_until(Condition done) {
@@ -260,7 +293,7 @@ void Agent::poll_until(Condition done) {
   unsigned sleeps = 0;
   for (int turn = 0; !done(); ++turn) {
     if (engine_->poll()) {
-      if (followers_ > 0) changed_.notify_all();
+      tell_followers();
       began = system_ns();
       sleeps = 0;
     } else if (wanting_.load(std::memory_order_relaxed) > 0) {
@@ -281,6 +314,7 @@ void Agent::poll_until(Condition done) {
 void Agent::sleep(int milliseconds) {
   if (!engine_->fabric().arm()) return;
   asleep_ = true;
+  set_watched(false);
   mutex_.unlock();
   if (idle_ != nullptr) idle_();
   pollfd fabric{engine_->fabric().wait_descriptor(), POLLIN, 0};
@@ -299,14 +333,12 @@ bool Agent::help_while_busy() {
     if (any) busy_until_ = now + busy_ns;
     lent_ = false;
     if (now < busy_until_) {
-      if (!leased_) watch_fabric(false);
-      if (!lease(now, lease_ns)) watch_fabric(true);
+      take_its_place(now);
     } else {
       busy_.store(false, std::memory_order_relaxed);
       leased_ = false;
       watch_fabric(true);
     }
-    if (any && followers_ > 0) changed_.notify_all();
   }
   const bool in_vain = !any && now < expected_until_;
   mutex_.unlock();
@@ -327,6 +359,18 @@ bool Agent::look(uint64_t now) {
   }
   expected_until_ = now + soon_ns;
   return true;
+}
+
+// Of who helps, and will again.
+void Agent::take_its_place(uint64_t now) {
+  if (!rests()) {
+    if (!leased_) watch_fabric(false);
+    if (!lease(now, lease_ns)) watch_fabric(true);
+    return;
+  }
+  while (!engine_->fabric().arm_briefly()) engine_->poll();
+  set_watched(true);
+  leased_ = true;
 }
 
 // For so long, if nobody polls before. The agent is disarmed.
@@ -361,8 +405,18 @@ void Agent::end_lease() {
 
 void Agent::watch_fabric(bool armed) {
   if (!running_) return;
-  if (armed) rearm();
-  epoll_event event{.events = armed ? EPOLLIN : 0u,
+  if (armed) {
+    rearm();
+  } else {
+    engine_->fabric().disarm();
+  }
+  if (armed || !rests()) set_watched(armed);
+}
+
+void Agent::set_watched(bool wanted) {
+  if (!running_ || fabric_watched_ == wanted) return;
+  fabric_watched_ = wanted;
+  epoll_event event{.events = wanted ? EPOLLIN : 0u,
                     .data = {.fd = engine_->fabric().wait_descriptor()}};
   epoll_ctl(epoll_, EPOLL_CTL_MOD, event.data.fd, &event);
 }

@@ -263,6 +263,7 @@ void Engine::ended(int peer) {
 
 void Engine::lost(int peer, const std::string& why) {
   if (peer == rank() || !lost_.insert(peer).second) return;
+  fabric_->forget(peer);
   if (why_lost_.empty()) why_lost_ = "rank " + std::to_string(peer) + " is gone: " + why;
   for (Pending pending; pending_.take_any(peer, &pending);) finish(pending, Status::lost_peer);
   for (const auto& [id, window] : windows_) window->lost(peer);

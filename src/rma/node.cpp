@@ -27,8 +27,8 @@ Node::Node(std::shared_ptr<net::Arena> arena, std::vector<int> ranks, int rank)
       ranks_(std::move(ranks)),
       own_(static_cast<size_t>(place_of(rank))),
       memory_(0) {
-  const uint64_t table = table_bytes(), whole = slice(1) - slice(0);
-  if (whole > table) memory_ = net::PageAllocator((whole - table) / page);
+  const uint64_t head = head_bytes(), whole = slice(1) - slice(0);
+  if (whole > head) memory_ = net::PageAllocator((whole - head) / page);
 }
 
 int Node::place_of(int rank) const {
@@ -36,13 +36,21 @@ int Node::place_of(int rank) const {
   return found == ranks_.end() || *found != rank ? -1 : static_cast<int>(found - ranks_.begin());
 }
 
-// A slice begins with the table of its windows.
+// A slice begins with the table of its windows, and the inbox.
 uint64_t Node::slice(size_t place) const {
   const uint64_t each = (arena_->name().size - net::Arena::reserved) / size() / page * page;
   return net::Arena::reserved + each * place;
 }
 
 uint64_t Node::table_bytes() const { return round_up(slots * Commons::bytes(size()), page); }
+
+uint64_t Node::head_bytes() const {
+  return table_bytes() + round_up(net::Inbox::bytes(size()), page);
+}
+
+net::Inbox* Node::inbox(size_t place) const {
+  return reinterpret_cast<net::Inbox*>(arena_->at(slice(place) + table_bytes()));
+}
 
 Commons* Node::slot(size_t place, uint64_t number) const {
   const uint64_t at = slice(place) + number % slots * Commons::bytes(size());
@@ -54,13 +62,13 @@ std::byte* Node::take(uint64_t bytes) {
   if (bytes > arena_->name().size) return nullptr;
   const std::optional<uint64_t> first = memory_.take(pages);
   if (!first) return nullptr;
-  std::byte* const memory = arena_->at(slice(own_) + table_bytes() + *first * page);
+  std::byte* const memory = arena_->at(slice(own_) + head_bytes() + *first * page);
   madvise(memory, pages * page, MADV_DODUMP);  // a core holds the own windows
   return memory;
 }
 
 void Node::give_back(std::byte* memory) {
-  const uint64_t first = (arena_->offset(memory) - slice(own_) - table_bytes()) / page;
+  const uint64_t first = (arena_->offset(memory) - slice(own_) - head_bytes()) / page;
   const uint64_t pages = memory_.give_back(first);
   madvise(memory, pages * page, MADV_DONTDUMP);
   madvise(memory, pages * page, MADV_REMOVE);  // its pages, in all processes

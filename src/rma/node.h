@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "net/arena.h"
+#include "net/inbox.h"
 #include "net/page_allocator.h"
 #include "rma/commons.h"
 #include "rma/memory.h"
@@ -54,6 +55,8 @@ class Node {
   // Whether the memory that it says is in the arena.
   bool holds(uint64_t offset, uint64_t size) const;
   std::byte* at(uint64_t offset) const { return arena_->at(offset); }
+  // Where this one gets messages from the others.
+  net::Inbox* inbox(size_t place) const;
 
   static constexpr uint64_t most_windows = 8192;  // at a time, of a rank
 
@@ -61,6 +64,7 @@ class Node {
   static constexpr uint64_t page = 4096, slots = 2 * most_windows;
 
   uint64_t table_bytes() const;
+  uint64_t head_bytes() const;
   uint64_t slice(size_t place) const;
   Commons* slot(size_t place, uint64_t number) const;
 

@@ -50,7 +50,8 @@ void Outbox::append(int peer, const Head& head, std::span<const Piece> pieces,
 }
 
 bool Outbox::append_unsure(int peer, const Head& head, std::span<const std::byte> data) {
-  if (data.size() % sizeof(uint64_t) != 0 || peer == fabric_->rank() || !fabric_->sends_unsure())
+  if (data.size() % sizeof(uint64_t) != 0 || peer == fabric_->rank() ||
+      !fabric_->sends_unsure(peer))
     return false;
   BatchWriter& batch = batch_before(peer, data.size());
   batch.append_head(head);

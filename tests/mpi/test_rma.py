@@ -1,5 +1,6 @@
 """The RMA engine under real MPIs: rma.cpp."""
 
+import os
 import re
 import subprocess
 
@@ -104,6 +105,8 @@ def test_memory_that_the_kernel_may_not_copy_is_reached_by_messages(mpi, preload
     assert len(result.lines("ok")) == CASES
     assert "not done by the RMA engine" not in result.output
     assert "memory in reach of this rank: of 1 of 3" in result.output
+    if hasattr(os, "pidfd_open"):
+        assert "messages within its node go by sockets" not in result.output
 
 
 # Ranks 2 and 3 are started by a command, after another one.
@@ -299,11 +302,14 @@ def test_sixty_four_ranks_of_one_machine(mpi, preload):
     assert "not done by the RMA engine" not in result.output
 
 
-# The network needs 4 of them, the agent 3 more.
+# The network needs 4 of them, the agent 3 more; in a node a bell and a process of each rank.
 @pytest.mark.few_mpis
-@pytest.mark.parametrize("descriptors", [2, 5, 12])
-def test_a_rank_that_has_too_few_descriptors_holds_up_nobody(mpi, preload, descriptors):
-    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_RMA_FABRIC": "socket"}
+@pytest.mark.parametrize(
+    "fabric, descriptors",
+    [*(("socket", few) for few in (2, 5, 12)), *(("auto", few) for few in (5, 8, 9, 10, 11, 13))],
+)
+def test_a_rank_that_has_too_few_descriptors_holds_up_nobody(mpi, preload, fabric, descriptors):
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_RMA_FABRIC": fabric}
     words = ["--only", "with_few_descriptors", str(descriptors)]
     result = launch.run(mpi, 3, "rma_job", *words, env=env, timeout=60).check()
     assert result.lines("ok") == ["ok with_few_descriptors"]

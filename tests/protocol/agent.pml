@@ -30,7 +30,9 @@ bool polling, asleep;
 bool leased;           /* the agent is disarmed for who helps */
 bool timer, looked;    /* the timer runs; somebody has helped since it was set */
 byte followers;
-bool follows[THREADS], notified[THREADS];
+bool follows[THREADS], called[THREADS];
+bool has_it[THREADS];  /* of who was called: not to poll */
+byte wants[THREADS];   /* so many messages */
 byte done_threads;
 bool ending;
 
@@ -45,12 +47,59 @@ inline ring() {
 }
 bool blocked;          /* the thread that polls is in the system's poll, or on the way out of it */
 
-inline notify_all() {
+/* Calls those that have what they wait for. */
+inline tell_followers() {
   d_step {
     byte n = 0;
-    do :: n < THREADS -> if :: follows[n] -> notified[n] = true :: else fi; n++ :: else -> break od;
+    do
+    :: n < THREADS ->
+       if
+       :: follows[n] && taken[n] >= wants[n] -> follows[n] = false; followers--; has_it[n] = true; called[n] = true
+       :: else
+       fi;
+       n++
+    :: else -> break
+    od;
     n = 0
   }
+}
+
+/* Of who polled; whoever else follows is called to poll. */
+inline leave() {
+  tell_followers();
+  if
+#ifndef NOBODY_HEARS_THAT_THE_LEADER_LEFT
+  :: followers > 0 ->
+     d_step {
+       byte f = 0;
+       do :: !follows[f] -> f++ :: else -> break od;
+       follows[f] = false; followers--; has_it[f] = false; called[f] = true;
+       f = 0
+     }
+  :: followers == 0 ->
+#else
+  :: true ->
+#endif
+     polling = false;
+     if
+     :: followers == 0 ->                        /* the next call is likely to come at once */
+        atomic {
+          leased = true; looked = true;
+#ifndef LENDS_WITHOUT_A_TIMER
+          timer = true
+#endif
+        }
+     :: true ->
+#ifndef LEAVES_WITHOUT_A_LOOK
+        rearm();
+#endif
+#ifndef LEAVES_WITHOUT_ARMING
+        atomic { armed = true; news = false }
+#else
+        skip
+#endif
+     fi
+  fi
 }
 
 inline tell_others() {
@@ -58,7 +107,7 @@ inline tell_others() {
   if :: asleep -> ring() :: else fi;
 #endif
 #ifndef OWN_OPERATIONS_TELL_NOBODY
-  if :: followers > 0 -> notify_all() :: else fi
+  tell_followers()
 #endif
 }
 
@@ -124,34 +173,44 @@ end:
      :: else ->
         do :: poll(any); if :: fetched == 0 -> break :: else fi od;
         fabric_armed = true;
-#ifndef NOBODY_HEARS_THAT_THE_LEADER_LEFT
-        if :: followers > 0 -> notify_all() :: else fi;
-#endif
         UNLOCK
      fi
   od
 }
 
 proctype Waits(byte me) {
-  bool any;
+  bool any, leads;
   byte turn = 1;
   do
   :: turn <= TURNS ->
      LOCK;
-     do
-     :: taken[me] >= turn -> break
-     :: taken[me] < turn && !polling ->          /* lead */
-        polling = true;
-        if :: send(); armed = false :: armed = false; send() fi;
-        leased = false;
+     if
+     :: taken[me] >= turn
+     :: taken[me] < turn ->
+        if
+        :: !polling ->                           /* lead */
+           polling = true;
+           if :: send(); armed = false :: armed = false; send() fi;
+           leased = false;
+           leads = true
+        :: polling ->                            /* follow */
+           send();
+           if :: asleep -> ring() :: else fi;
+           wants[me] = turn;
+           followers++;
+           atomic { follows[me] = true; called[me] = false; UNLOCK };
+           called[me];
+           LOCK;
+           leads = !has_it[me]
+        fi;
         do
-        :: taken[me] >= turn -> break
+        :: !leads || taken[me] >= turn -> break
         :: else ->
            poll(any);
            if
            :: any ->
 #ifndef LEADER_TELLS_NOBODY
-              if :: followers > 0 -> notify_all() :: else fi
+              tell_followers()
 #else
               skip
 #endif
@@ -171,37 +230,9 @@ proctype Waits(byte me) {
               asleep = false
            fi
         od;
-        polling = false;
-        if
-        :: followers == 0 ->                     /* the next call is likely to come at once */
-           atomic {
-             leased = true; looked = true;
-#ifndef LENDS_WITHOUT_A_TIMER
-             timer = true
-#endif
-           }
-        :: true ->
-#ifndef LEAVES_WITHOUT_A_LOOK
-           rearm();
-#endif
-#ifndef LEAVES_WITHOUT_ARMING
-           atomic { armed = true; news = false };
-#endif
-#ifndef NOBODY_HEARS_THAT_THE_LEADER_LEFT
-           if :: followers > 0 -> notify_all() :: else fi
-#endif
-        fi;
-        break
-     :: taken[me] < turn && polling ->           /* follow */
-        send();
-        if :: asleep -> ring() :: else fi;
-        followers++;
-        atomic { follows[me] = true; notified[me] = false; UNLOCK };
-        notified[me];
-        LOCK;
-        follows[me] = false;
-        followers--
-     od;
+        if :: leads -> leave(); leads = false :: else fi
+     fi;
+     assert(taken[me] >= turn);
      UNLOCK;
      turn++
   :: else -> break
@@ -232,8 +263,7 @@ proctype Helps() {
               timer = true
 #endif
            :: leased = false; rearm(); atomic { armed = true; news = false }
-           fi;
-           if :: any && followers > 0 -> notify_all() :: else fi
+           fi
         :: else
         fi;
         UNLOCK

@@ -1,5 +1,5 @@
 """The RMA engine: its agent loses no wake-up (agent.pml), epochs of post, start, complete and wait match (pscw.pml), and locks of a node exclude and are handed over in turn, also by
-the dead (lock.pml); without any of their rules some run breaks."""
+the dead (lock.pml), and ranks that share memory wake each other (inbox.pml); without any of their rules some run breaks."""
 
 import re
 from pathlib import Path
@@ -13,11 +13,13 @@ RUNS = {
     "two_epochs": ("pscw", ""),
     "three_epochs": ("pscw", "ROUNDS=3"),
     "locks": ("lock", ""),
+    "inbox": ("inbox", ""),
 }
 LONG_RUNS = {
     "three_threads": ("agent", "THREADS=3 HELPS=0"),
     "a_thread_that_helps_twice": ("agent", "HELPS=2"),
     "two_threads_that_wait_twice_and_one_that_helps": ("agent", "TURNS=2 HELPS=1"),
+    "inbox_of_many": ("inbox", "MESSAGES=3 COMES=2"),
     "locks_taken_twice": ("lock", "ROUNDS=2 NOBODY_ENDS=1"),
 }
 WAITS_FOR_GOOD, WRONG_EPOCH = "invalid end state", "assertion violated"
@@ -62,6 +64,14 @@ MUTATIONS = {
     "THE_DEAD_KEEP_THEIR_LOCK": ("lock", WAITS_FOR_GOOD),
     "THE_DEAD_KEEP_THEIR_TICKET": ("lock", WAITS_FOR_GOOD),
     "THE_OWNER_IS_NOT_TOLD": ("lock", WAITS_FOR_GOOD),
+    "GIVES_NO_ROOM_BEFORE_IT_SLEEPS": ("inbox", WAITS_FOR_GOOD),
+    "LEAVES_WITHOUT_RINGING": ("inbox", WAITS_FOR_GOOD),
+    "LOOKS_BEFORE_IT_WRITES": ("inbox", WAITS_FOR_GOOD),
+    "RINGS_AND_LEAVES_THE_WATCH": ("inbox", WRONG_EPOCH),
+    "SLEEPS_WITHOUT_A_LOOK_AT_THE_RINGS": ("inbox", WAITS_FOR_GOOD),
+    "SLEEPS_WITHOUT_A_LOOK_FOR_ROOM": ("inbox", WAITS_FOR_GOOD),
+    "SLEEPS_WITHOUT_RINGING": ("inbox", WAITS_FOR_GOOD),
+    "WANTS_ROOM_BEFORE_IT_SLEEPS": ("inbox", WAITS_FOR_GOOD),
 }
 
 
@@ -91,6 +101,7 @@ def test_a_broken_rule_is_noticed(verify, mutation):
         ("agent", {"THREADS", "TURNS", "HELPS"}),
         ("pscw", {"ROUNDS"}),
         ("lock", {"NEAR", "ROUNDS", "NOBODY_ENDS"}),
+        ("inbox", {"SENDERS", "MESSAGES", "COMES"}),
     ],
 )
 def test_every_rule_that_a_model_can_break_is_broken_here(name, sizes):

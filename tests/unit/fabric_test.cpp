@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -14,6 +17,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "in_node.h"
 #include "net/ofi_fabric.h"
 #include "net/socket_fabric.h"
 #include "net/stub_network.h"
@@ -63,8 +67,18 @@ template <class Kind>
 struct Job {
   std::vector<std::unique_ptr<Kind>> fabrics;
   std::vector<Listener> listeners;
+  InNode node;  // of ranks of one node
   explicit Job(int ranks, std::vector<Secret> secrets = {})
       : listeners(static_cast<size_t>(ranks)) {
+    if constexpr (std::is_same_v<Kind, NodeFabric>) {
+      node = InNode(listeners.size(), ranks);
+      fabrics = std::move(node.fabrics);
+    } else {
+      begin(ranks, std::move(secrets));
+    }
+  }
+  Inbox* inbox(size_t rank) { return node.inbox(rank, listeners.size()); }
+  void begin(int ranks, std::vector<Secret> secrets) {
     std::vector<std::decay_t<decltype(fabrics[0]->address())>> addresses;
     for (int rank = 0; rank < ranks; ++rank) {
       std::string wrong;
@@ -101,8 +115,13 @@ class Fabrics : public testing::Test {
     if (std::is_same_v<Kind, OfiFabric> && !ofi_is_here(&why)) GTEST_SKIP() << why;
   }
 };
-using Kinds = testing::Types<SocketFabric, OfiFabric>;
+using Kinds = testing::Types<SocketFabric, OfiFabric, NodeFabric>;
 TYPED_TEST_SUITE(Fabrics, Kinds);
+// What is said of connections.
+template <class Kind>
+class Connections : public Fabrics<Kind> {};
+using Connected = testing::Types<SocketFabric, OfiFabric>;
+TYPED_TEST_SUITE(Connections, Connected);
 
 bool readable(int descriptor) {
   pollfd asked{descriptor, POLLIN, 0};
@@ -178,7 +197,7 @@ TYPED_TEST(Fabrics, TheLargestBatchGoesAndALargerOneLosesItsSender) {
   EXPECT_EQ(job.listeners[1].total(), 1u);
 }
 
-TYPED_TEST(Fabrics, WhoDoesNotKnowTheSecretIsLostAndChangesNothing) {
+TYPED_TEST(Connections, WhoDoesNotKnowTheSecretIsLostAndChangesNothing) {
   Job<TypeParam> job(3, {secret, secret, Secret{1, 2}});
   job.fabrics[2]->send(0, bytes_of(0, 100));
   EXPECT_TRUE(job.run([&] { return job.listeners[2].gone.contains(0); }));
@@ -224,7 +243,7 @@ TEST(SocketFabric, AStrangerIsTurnedAwayAndHarmsNobodyWhoseNameItTakes) {
   EXPECT_TRUE(sockets.run([&] { return sockets.listeners[0].total() == 1; }));
 }
 
-TYPED_TEST(Fabrics, ARankThatEndsIsLostToThoseThatSpokeWithIt) {
+TYPED_TEST(Connections, ARankThatEndsIsLostToThoseThatSpokeWithIt) {
   Job<TypeParam> job(3);
   job.fabrics[0]->send(1, bytes_of(0, 8));
   EXPECT_TRUE(job.run([&] { return job.listeners[1].total() == 1; }));
@@ -297,6 +316,150 @@ TYPED_TEST(Fabrics, WhatIsNotTakenForLongIsNotLost) {
   }
   EXPECT_TRUE(
       job.run([&] { return job.listeners[0].total() == 200 && job.listeners[1].total() == 400; }));
+}
+
+using ByMemory = Job<NodeFabric>;
+
+TEST(NodeFabric, NobodyRingsWhereSomebodyLooks) {
+  ByMemory job(2);
+  job.fabrics[1]->poll(job.listeners[1]);
+  job.fabrics[0]->send(1, bytes_of(0, 100));
+  EXPECT_FALSE(readable(job.fabrics[1]->wait_descriptor()));
+  EXPECT_FALSE(job.fabrics[1]->arm());  // it looks once more
+  EXPECT_TRUE(job.fabrics[1]->poll(job.listeners[1]));
+  EXPECT_TRUE(job.fabrics[1]->arm());
+  job.fabrics[0]->send(1, bytes_of(1, 100));
+  EXPECT_TRUE(readable(job.fabrics[1]->wait_descriptor()));
+}
+
+TEST(NodeFabric, WhoDozesIsRungWhenTheSenderLeavesAndNotIfItCameByItself) {
+  ByMemory job(2);
+  NodeFabric &sender = *job.fabrics[0], &dozes = *job.fabrics[1];
+  EXPECT_TRUE(dozes.arm_briefly());
+  sender.send(1, bytes_of(0, 8));
+  EXPECT_FALSE(readable(dozes.wait_descriptor()));
+  EXPECT_TRUE(sender.arm());
+  EXPECT_TRUE(readable(dozes.wait_descriptor()));
+  dozes.poll(job.listeners[1]);
+  EXPECT_FALSE(readable(dozes.wait_descriptor()));
+  // The sender's agent has its descriptor: there is nobody who would ring later.
+  EXPECT_TRUE(dozes.arm());
+  sender.send(1, bytes_of(1, 8));
+  EXPECT_TRUE(readable(dozes.wait_descriptor()));
+  dozes.poll(job.listeners[1]);
+  sender.poll(job.listeners[0]);
+  job.inbox(1)->watch = Inbox::Watch::dozes;
+  sender.send(1, bytes_of(2, 8));
+  dozes.poll(job.listeners[1]);
+  EXPECT_TRUE(sender.arm());
+  EXPECT_FALSE(readable(dozes.wait_descriptor()));
+  EXPECT_EQ(job.listeners[1].total(), 3u);
+}
+
+TEST(NodeFabric, WhoWaitsForRoomIsRungWhenThereIsSome) {
+  ByMemory job(2);
+  for (uint64_t number = 0; number < 20; ++number) job.fabrics[0]->send(1, bytes_of(number, 5000));
+  EXPECT_TRUE(job.fabrics[0]->arm());
+  EXPECT_FALSE(readable(job.fabrics[0]->wait_descriptor()));
+  job.fabrics[1]->poll(job.listeners[1]);
+  job.fabrics[1]->arm();
+  EXPECT_TRUE(readable(job.fabrics[0]->wait_descriptor()));
+  EXPECT_TRUE(job.run([&] { return job.listeners[1].total() == 20; }));
+}
+
+// Another thread sends: it waited for who slept to look by itself.
+TEST(NodeFabric, WhatFindsNoRoomWhileItsRankSleepsWakesIt) {
+  ByMemory job(2);
+  job.fabrics[0]->poll(job.listeners[0]);
+  EXPECT_TRUE(job.fabrics[0]->arm());
+  for (uint64_t number = 0; number < 20; ++number) job.fabrics[0]->send(1, bytes_of(number, 5000));
+  EXPECT_TRUE(readable(job.fabrics[0]->wait_descriptor()));
+  job.fabrics[0]->poll(job.listeners[0]);
+  EXPECT_TRUE(job.fabrics[0]->arm());
+  EXPECT_FALSE(readable(job.fabrics[0]->wait_descriptor()));
+  job.fabrics[1]->poll(job.listeners[1]);
+  EXPECT_TRUE(readable(job.fabrics[0]->wait_descriptor()));
+}
+
+TEST(NodeFabric, WhoSaysWhatCannotBeIsLost) {
+  for (const uint64_t word :
+       {SharedRing::goes_on, SharedRing::most_bytes + 1, uint64_t{1} << 40, UINT64_MAX}) {
+    ByMemory job(2);
+    job.fabrics[0]->send(1, bytes_of(0, 8));
+    EXPECT_TRUE(job.run([&] { return job.listeners[1].total() == 1; }));
+    job.inbox(1)->ring(0, 2).word(1).store(word);
+    EXPECT_TRUE(job.run([&] { return job.listeners[1].gone.contains(0); })) << word;
+    EXPECT_TRUE(job.run([&] { return job.listeners[0].gone.contains(1); })) << word;
+  }
+  for (const uint64_t read : {uint64_t{1} << 40, UINT64_MAX}) {
+    ByMemory job(2);
+    job.fabrics[0]->send(1, bytes_of(0, 8));
+    job.inbox(1)->ring(0, 2).read.store(read);
+    for (uint64_t number = 1; number < 20; ++number)
+      job.fabrics[0]->send(1, bytes_of(number, 5000));
+    EXPECT_TRUE(job.run([&] { return job.listeners[0].gone.contains(1); })) << read;
+  }
+}
+
+// A batch that goes on for ever.
+TEST(NodeFabric, WhoseBatchHasNoEndIsLost) {
+  ByMemory job(2);
+  job.fabrics[0]->send(1, bytes_of(0, 8));
+  EXPECT_TRUE(job.run([&] { return job.listeners[1].total() == 1; }));
+  SharedRing& ring = job.inbox(1)->ring(0, 2);
+  for (uint64_t line = 1; !job.listeners[1].gone.contains(0); ++line) {
+    ASSERT_LT(line, uint64_t{1} << 20);
+    ring.word(line).store(56 | SharedRing::goes_on);
+    job.fabrics[1]->poll(job.listeners[1]);
+  }
+}
+
+// Another process, killed wherever it is. What it had begun never comes, and others go on.
+TEST(NodeFabric, WhoIsKilledWhileItWritesLeavesNothingHalfWritten) {
+  for (int round = 0; round < 20; ++round) {
+    ByMemory job(3);
+    const pid_t child = fork();
+    if (child == 0) {
+      Listener nobody;
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      for (uint64_t number = 0; number < 100000; ++number) {
+        job.fabrics[0]->send(1, bytes_of(number, number % 7 == 0 ? 30000 : number % 300));
+        while (!job.fabrics[0]->arm()) job.fabrics[0]->poll(nobody);
+      }
+      pause();
+    }
+    const auto most = static_cast<uint64_t>(50 + 17 * round);
+    EXPECT_TRUE(job.run([&] { return job.listeners[1].total() >= most; }));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    while (job.fabrics[1]->poll(job.listeners[1])) {
+    }
+    job.fabrics[1]->forget(0);
+    job.fabrics[1]->send(0, bytes_of(0, 100));
+    job.fabrics[2]->send(1, bytes_of(0, 40000));
+    EXPECT_TRUE(job.run([&] { return job.listeners[1].got[2] == 1; }));
+    EXPECT_TRUE(job.listeners[1].gone.empty());
+  }
+}
+
+TEST(NodeFabric, GoesByAnotherToRanksOfOtherNodes) {
+  Sockets sockets(3);
+  Listener listener;
+  const InNode node(2, 3, {sockets.fabrics[0].get(), sockets.fabrics[1].get()});
+  NodeFabric* const fabric = node.fabrics[0].get();
+  EXPECT_FALSE(fabric->rests_unless_armed());
+  fabric->send(2, bytes_of(0, 8));
+  for (int turn = 0; turn < 10000 && sockets.listeners[2].total() == 0; ++turn) {
+    fabric->poll(listener);
+    sockets.fabrics[2]->poll(sockets.listeners[2]);
+  }
+  EXPECT_EQ(sockets.listeners[2].total(), 1u);
+  while (!fabric->arm()) fabric->poll(listener);
+  sockets.fabrics[2]->send(0, bytes_of(0, 8));
+  for (int turn = 0; turn < 1000 && !readable(fabric->wait_descriptor()); ++turn) usleep(100);
+  EXPECT_TRUE(readable(fabric->wait_descriptor()));
+  for (int turn = 0; turn < 1000 && listener.total() == 0; ++turn) fabric->poll(listener);
+  EXPECT_EQ(listener.total(), 1u);
 }
 
 // Memory of others, by both ways to know of the end of a write; the provider for TCP has both.

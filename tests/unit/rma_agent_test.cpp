@@ -14,8 +14,10 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "in_node.h"
 #include "net/ofi_fabric.h"
 #include "net/socket_fabric.h"
 #include "ofi_here.h"
@@ -26,7 +28,7 @@ namespace nearcache::rma {
 namespace {
 
 struct Rank {
-  std::unique_ptr<net::Fabric> fabric;
+  std::unique_ptr<net::Fabric> others, fabric;
   std::unique_ptr<Node> node;
   std::unique_ptr<Engine> engine;
   std::unique_ptr<Agent> agent;
@@ -99,14 +101,17 @@ std::vector<std::unique_ptr<net::Fabric>> ofi_fabrics(int count) {
   return fabrics_of(std::move(opened));
 }
 
-class Agents : public testing::TestWithParam<bool> {
+// Memory and sockets: the first two ranks share memory.
+enum class Over { sockets, libfabric, memory, memory_and_sockets };
+
+class Agents : public testing::TestWithParam<Over> {
  protected:
   void SetUp() override {
-    if (std::string why; GetParam() && !net::ofi_is_here(&why)) GTEST_SKIP() << why;
+    if (std::string why; GetParam() == Over::libfabric && !net::ofi_is_here(&why))
+      GTEST_SKIP() << why;
   }
   // The first ranks are of one node.
   void begin(int count, int on_node = 1) {
-    auto fabrics = GetParam() ? ofi_fabrics(count) : socket_fabrics(count);
     std::string no_arena;
     const auto arena = net::Arena::make(uint64_t{1} << 30, &no_arena);
     ASSERT_EQ(no_arena, "");
@@ -114,8 +119,8 @@ class Agents : public testing::TestWithParam<bool> {
     std::iota(sharing.begin(), sharing.end(), 0);
     for (int rank = 0; rank < count; ++rank) {
       ranks.emplace_back(std::make_unique<Rank>());
-      ranks.back()->fabric = std::move(fabrics[static_cast<size_t>(rank)]);
     }
+    open_fabrics(count);
     for (auto& rank : ranks) {
       rank->engine = std::make_unique<Engine>(rank->fabric.get());
       if (const int number = rank->engine->rank(); on_node > 1 && number < on_node) {
@@ -132,6 +137,20 @@ class Agents : public testing::TestWithParam<bool> {
       ASSERT_EQ(rank->agent->start(), "");
     }
   }
+  void open_fabrics(int count) {
+    const Over over = GetParam();
+    auto fabrics = over == Over::libfabric ? ofi_fabrics(count) : socket_fabrics(count);
+    std::vector<net::Fabric*> all;
+    for (const auto& fabric : fabrics) all.push_back(fabric.get());
+    const bool shares = over == Over::memory || over == Over::memory_and_sockets;
+    if (over == Over::memory) shared = net::InNode(ranks.size(), count);
+    if (over == Over::memory_and_sockets) shared = net::InNode(2, count, all);
+    for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      const bool by_memory = shares && rank < shared.fabrics.size();
+      if (by_memory) ranks[rank]->fabric = std::move(shared.fabrics[rank]);
+      (by_memory ? ranks[rank]->others : ranks[rank]->fabric) = std::move(fabrics[rank]);
+    }
+  }
   void TearDown() override {
     for (auto& rank : ranks) rank->agent->stop();
   }
@@ -141,12 +160,20 @@ class Agents : public testing::TestWithParam<bool> {
     for (auto& rank : ranks) threads.emplace_back([&] { body(*rank); });
     for (std::thread& thread : threads) thread.join();
   }
+  net::InNode shared;
   std::vector<std::unique_ptr<Rank>> ranks;
 };
 
-INSTANTIATE_TEST_SUITE_P(, Agents, testing::Bool(), [](const auto& info) {
-  return info.param ? "OverLibfabric" : "OverSockets";
-});
+std::string name_of(const testing::TestParamInfo<Over>& info) {
+  const std::vector<std::string> names{"OverSockets", "OverLibfabric", "OverMemory",
+                                       "OverMemoryAndSockets"};
+  return names[static_cast<size_t>(info.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(, Agents,
+                         testing::Values(Over::sockets, Over::libfabric, Over::memory,
+                                         Over::memory_and_sockets),
+                         name_of);
 
 TEST_P(Agents, ServeARankWhoseProgramCallsNothing) {
   begin(2);
@@ -190,8 +217,9 @@ TEST_P(Agents, IsInItsPlaceAgainWhenWhoHelpedIsBack) {
 }
 
 // Calls that follow each other at once, until the agent is left disarmed for the next one.
-// False where the machine is too slow for that.
+// False where the machine is too slow for that, or nothing is gained by it.
 bool call_until_lent(Rank* rank, int target) {
+  if (rank->fabric->rests_unless_armed()) return false;
   for (int i = 0; i < 20000 && !rank->agent->is_lent(); ++i) rank->fetch_add(target, 5, 1);
   return rank->agent->is_lent();
 }
@@ -251,6 +279,52 @@ TEST_P(Agents, ManyThreadsOfManyRanksAddAndWaitForEachOther) {
     sum += rank->words[0];
   }
   EXPECT_EQ(sum, 3 * threads * times);
+}
+
+// Every thread that waited was woken for all that came, though it was for others.
+TEST_P(Agents, AThreadThatFollowsSleepsUntilItHasWhatItWaitsFor) {
+  begin(2);
+  Rank& rank = *ranks[0];
+  // How often a thread that waits for a word looks at it; others may look for it.
+  std::atomic<int> looks_of_leader{0}, looks_of_follower{0};
+  const auto waits = [&](size_t word, std::atomic<int>* looks) {
+    const Agent::Lock lock(rank.agent.get());
+    rank.agent->wait(lock, [&, self = std::this_thread::get_id()] {
+      if (std::this_thread::get_id() == self) ++*looks;
+      return rank.words[word] != 0;
+    });
+  };
+  std::thread leader([&] { waits(1, &looks_of_leader); });
+  while (looks_of_leader < 2) std::this_thread::yield();  // it polls
+  std::thread follower([&] { waits(2, &looks_of_follower); });
+  while (looks_of_follower == 0) std::this_thread::yield();
+  for (uint64_t i = 0; i < 200; ++i) EXPECT_EQ(ranks[1]->fetch_add(0, 5, 1), i);
+  ranks[1]->fetch_add(0, 2, 1);
+  follower.join();
+  EXPECT_EQ(looks_of_follower, 1);
+  ranks[1]->fetch_add(0, 1, 1);
+  leader.join();
+}
+
+TEST_P(Agents, WhoLeavesCallsAnotherToPoll) {
+  begin(2);
+  Rank& rank = *ranks[0];
+  std::atomic<int> waiting{0};
+  std::vector<std::thread> threads;
+  for (size_t word = 1; word <= 3; ++word) {
+    threads.emplace_back([&rank, &waiting, word] {
+      const Agent::Lock lock(rank.agent.get());
+      rank.agent->wait(lock, [&, first = true]() mutable {
+        if (std::exchange(first, false)) ++waiting;
+        return rank.words[word] != 0;
+      });
+    });
+  }
+  while (waiting < 3) std::this_thread::yield();
+  // Whichever polls has its word sooner or later, and the rest go on.
+  for (int64_t word = 1; word <= 3; ++word) ranks[1]->fetch_add(0, word, 1);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(ranks[1]->fetch_add(0, 5, 1), 0u);  // the agent is armed again
 }
 
 TEST_P(Agents, LocksExcludeProgramsThatRun) {
@@ -435,6 +509,8 @@ TEST_P(Agents, TheEndOfAProcessOfTheNodeIsToldWithoutAConnection) {
 }
 
 TEST_P(Agents, ARankThatEndsWakesThoseThatWaitForIt) {
+  if (GetParam() == Over::memory || GetParam() == Over::memory_and_sockets)
+    GTEST_SKIP() << "the system tells of the end of its process";
   begin(2);
   ranks[0]->fetch_add(1, 0, 1);
   std::thread waits([&] {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -127,6 +128,7 @@ const Station::Card& Station::own_card(const std::vector<int>& on_node) {
                    ofi_ != nullptr ? ofi_->address() : net::OfiAddress{},
                    {net::random_word(), net::random_word()},
                    {},
+                   {},
                    sockets_ != nullptr,
                    getpid(),
                    mark_,
@@ -134,6 +136,11 @@ const Station::Card& Station::own_card(const std::vector<int>& on_node) {
   if (wants_shared_memory() && on_node.size() > 1 && on_node.front() == context.rank) {
     arena_ = net::Arena::make(net::arena_size(static_cast<int>(on_node.size())), &no_arena_);
     if (arena_ != nullptr) own_card_->arena = arena_->name();
+  }
+  if (wants_shared_memory() && on_node.size() > 1) {
+    net::Bell own = net::Bell::make(&no_bells_);
+    own_card_->bell = own.name();
+    bells_.emplace(context.rank, std::move(own));
   }
   if (reaches_processes() && on_node.size() > 1) net::allow_process_memory();
   return *own_card_;
@@ -143,6 +150,25 @@ bool Station::map_arena(const Card& maker) {
   const std::lock_guard lock(mutex_);
   if (arena_ == nullptr && no_arena_.empty()) arena_ = net::Arena::open(maker.arena, &no_arena_);
   return arena_ != nullptr;
+}
+
+// Where the system does not tell of the end of processes, or there are too few descriptors for
+// that, nobody would: then messages go by sockets.
+bool Station::open_bells(const std::vector<Card>& cards, const std::vector<int>& members,
+                         const std::vector<int>& on_node) {
+  const std::lock_guard lock(mutex_);
+  std::vector<int> ends;  // all at once, as the agent watches them
+  for (size_t i = 0; i < members.size() && no_bells_.empty(); ++i) {
+    if (!std::ranges::binary_search(on_node, members[i]) || bells_.contains(members[i])) continue;
+    bells_.emplace(members[i], net::Bell::open(cards[i].bell, &no_bells_));
+    const auto process = static_cast<pid_t>(cards[i].process);
+    if (ends.emplace_back(net::process_descriptor(process)) < 0 && no_bells_.empty())
+      no_bells_ = std::string("the end of a process cannot be watched: ") + std::strerror(errno);
+  }
+  for (const int end : ends) {
+    if (end >= 0) close(end);
+  }
+  return no_bells_.empty();
 }
 
 void Station::set_up(MPI_Comm comm, const std::vector<int>& members,
@@ -156,8 +182,13 @@ void Station::set_up(MPI_Comm comm, const std::vector<int>& members,
   std::vector<Card> cards(members.size());
   int rc = next.Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, comm);
   const auto maker = std::ranges::find(members, on_node.front());
-  const int32_t maps = rc == MPI_SUCCESS && wants_shared_memory() &&
-                       map_arena(cards[static_cast<size_t>(maker - members.begin())]);
+  constexpr int32_t maps_only = 1, has_bells = 2;
+  int32_t maps = rc == MPI_SUCCESS && wants_shared_memory() &&
+                         map_arena(cards[static_cast<size_t>(maker - members.begin())])
+                     ? maps_only
+                     : 0;
+  if (maps == maps_only && on_node.size() > 1 && open_bells(cards, members, on_node))
+    maps = has_bells;
   std::vector<int32_t> mapped(members.size());
   if (rc == MPI_SUCCESS)
     rc = next.Allgather(&maps, 1, MPI_INT32_T, mapped.data(), 1, MPI_INT32_T, comm);
@@ -178,17 +209,23 @@ std::string Station::share(const std::vector<Card>& cards, const std::vector<int
                            const std::vector<int>& on_node, const std::vector<int32_t>& mapped) {
   std::vector<int> sharing;
   std::vector<Card> theirs;
+  bool all_have_bells = true;
   for (const int rank : on_node) {
     const auto at = static_cast<size_t>(std::ranges::find(members, rank) - members.begin());
     if (mapped[at] == 0) continue;
     sharing.push_back(rank);
     theirs.push_back(cards[at]);
+    all_have_bells = all_have_bells && mapped[at] > 1;
   }
   if (arena_ != nullptr) arena_->close_door();
   const bool alone = arena_ == nullptr || sharing.size() < 2;
   if (!alone) {
     node_ = std::make_unique<rma::Node>(arena_, sharing, context.rank);
     know_processes(theirs);
+    have_bells_ = all_have_bells;
+    if (!no_bells_.empty())
+      log(LogLevel::info, "rank %d: messages within its node go by sockets: %s", context.rank,
+          no_bells_.c_str());
   }
   if (alone && !no_arena_.empty() && on_node.size() > 1) {
     log(LogLevel::info, "rank %d shares no memory with others of its node: %s", context.rank,
@@ -258,8 +295,32 @@ std::string Station::connect(const std::vector<Card>& cards, const std::vector<i
   return {};
 }
 
+// Messages within the node.
+std::string Station::go_by_memory() {
+  if (!have_bells_) {
+    for (auto& [rank, bell] : bells_) bell = {};  // another thread may come, and shall open none
+    return {};
+  }
+  std::vector<net::NodeFabric::Place> places;
+  for (size_t place = 0; place < node_->size(); ++place) {
+    const int rank = node_->rank_at(place);
+    places.push_back({rank, node_->inbox(place), std::move(bells_[rank])});
+  }
+  const bool all = static_cast<int>(node_->size()) == context.ranks;
+  std::string wrong;
+  by_memory_ = net::NodeFabric::make(std::move(places), node_->own_place(), context.ranks,
+                                     all ? nullptr : fabric_, &wrong);
+  if (by_memory_ == nullptr) return wrong;
+  fabric_ = by_memory_.get();
+  if (!all) return {};
+  sockets_.reset();
+  ofi_.reset();
+  return {};
+}
+
 std::string Station::begin(const std::vector<Card>& cards, const std::vector<int>& members) {
   if (std::string wrong = connect(cards, members); !wrong.empty()) return wrong;
+  if (std::string wrong = go_by_memory(); !wrong.empty()) return wrong;
   engine_ = std::make_unique<rma::Engine>(fabric_);
   agent_ = std::make_unique<rma::Agent>(engine_.get(), [] { context.progress.call(); });
   for (size_t place = 0; node_ != nullptr && place < node_->size(); ++place) {
@@ -322,6 +383,8 @@ void Station::give_back() {
   engine_.reset();
   node_.reset();
   fabric_ = nullptr;
+  by_memory_.reset();
+  bells_.clear();
   ofi_.reset();
   sockets_.reset();
 }

@@ -12,11 +12,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "mpi/mpi_api.h"
 #include "net/arena.h"
 #include "net/authentication.h"
+#include "net/node_fabric.h"
 #include "net/ofi_fabric.h"
 #include "net/socket_fabric.h"
 #include "rma/agent.h"
@@ -52,6 +54,7 @@ class Station {
     net::OfiAddress ofi{};     // of no size: none
     net::Secret secret{};      // that of the first rank is the job's
     net::Arena::Name arena{};  // that this rank has made
+    net::Bell::Name bell{};    // that rings this rank
     int32_t usable = 0;
     int64_t process = 0;
     uint64_t mark = 0, mark_at = 0;  // a number of its own, and where in its memory it is
@@ -60,12 +63,15 @@ class Station {
   void listen();
   // Whether this rank shares memory with those of its node.
   bool map_arena(const Card& maker);
+  bool open_bells(const std::vector<Card>& cards, const std::vector<int>& members,
+                  const std::vector<int>& on_node);
   void give_back();  // the network, with its descriptors
   std::string connect(const std::vector<Card>& cards, const std::vector<int>& members);
   std::string begin(const std::vector<Card>& cards, const std::vector<int>& members);
   std::string share(const std::vector<Card>& cards, const std::vector<int>& members,
                     const std::vector<int>& on_node, const std::vector<int32_t>& mapped);
   void know_processes(const std::vector<Card>& sharing);
+  std::string go_by_memory();
 
   std::mutex mutex_;  // covers what follows; engine and agent stay once they are there
   State state_ = State::down;
@@ -76,7 +82,11 @@ class Station {
   const uint64_t mark_ = net::random_word();
   std::unique_ptr<net::SocketFabric> sockets_;
   std::unique_ptr<net::OfiFabric> ofi_;
-  net::Fabric* fabric_ = nullptr;  // one of these, which all ranks have
+  std::unordered_map<int, net::Bell> bells_;  // by rank of the node
+  std::string no_bells_;                      // why
+  bool have_bells_ = false;                   // all who share memory, so that messages go there
+  std::unique_ptr<net::NodeFabric> by_memory_;
+  net::Fabric* fabric_ = nullptr;  // one of these
   std::unique_ptr<rma::Node> node_;
   std::unique_ptr<rma::Engine> engine_;
   std::unique_ptr<rma::Agent> agent_;
