@@ -117,6 +117,17 @@ std::vector<LoadedObject> loaded_objects() {
   return objects;
 }
 
+unsigned long long count_of_loads() {
+  unsigned long long count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* sum) {
+        *static_cast<unsigned long long*>(sum) = info->dlpi_adds + info->dlpi_subs;
+        return 1;
+      },
+      &count);
+  return count;
+}
+
 void for_each_symbol(const LoadedObject& object,
                      const std::function<bool(const char*, bool)>& visit) {
   const SymbolTable table = symbol_table(object);

@@ -21,6 +21,9 @@ struct LoadedObject {
 // All objects, in the order in which the dynamic linker searches those that are global.
 std::vector<LoadedObject> loaded_objects();
 
+// Never 0, and changes whenever an object is loaded or unloaded; takes no time to speak of.
+unsigned long long count_of_loads();
+
 // Calls `visit(name, defined)` for every dynamic symbol of `object` until it returns false.
 void for_each_symbol(const LoadedObject& object,
                      const std::function<bool(const char*, bool)>& visit);

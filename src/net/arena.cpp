@@ -13,7 +13,6 @@
 #include "base/memory.h"
 #include "base/region.h"
 #include "net/authentication.h"
-#include "net/process_memory.h"
 
 namespace nearcache::net {
 namespace {
@@ -33,10 +32,9 @@ std::shared_ptr<Arena> Arena::make(uint64_t size, std::string* wrong) {
   if (!file_may_have(size))
     return *wrong = "files are limited to less (ulimit -f) than the arena's size", nullptr;
   std::shared_ptr<Arena> arena(new Arena);
-  arena->name_ = {getpid(), process_namespace(), -1, size, random_word()};
   arena->descriptor_ = memfd_create("nearcache", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  arena->name_.descriptor = arena->descriptor_;
   if (arena->descriptor_ < 0) return *wrong = failed("memfd_create"), nullptr;
+  arena->name_ = {own_file(arena->descriptor_), size, random_word()};
   if (ftruncate(arena->descriptor_, static_cast<off_t>(size)) != 0 ||
       fcntl(arena->descriptor_, F_ADD_SEALS, seals) != 0)
     return *wrong = failed("a file in memory of the arena's size"), nullptr;
@@ -47,21 +45,17 @@ std::shared_ptr<Arena> Arena::make(uint64_t size, std::string* wrong) {
 
 std::shared_ptr<Arena> Arena::open(const Name& name, std::string* wrong) {
   if (name.descriptor < 0) return *wrong = "there is no arena", nullptr;
-  if (name.processes != process_namespace())
-    return *wrong = "its processes are in several namespaces", nullptr;
   std::shared_ptr<Arena> arena(new Arena);
   arena->name_ = name;
-  const std::string path =
-      "/proc/" + std::to_string(name.process) + "/fd/" + std::to_string(name.descriptor);
-  arena->descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (arena->descriptor_ < 0) return *wrong = failed(path.c_str()), nullptr;
+  arena->descriptor_ = open_file(name, wrong);
+  if (arena->descriptor_ < 0) return nullptr;
   struct stat file {};
   if (fstat(arena->descriptor_, &file) != 0 || static_cast<uint64_t>(file.st_size) != name.size ||
       !is_sealed(arena->descriptor_))
-    return *wrong = path + " is another file", nullptr;
+    return *wrong = name.path() + " is another file", nullptr;
   if (*wrong = arena->map(); !wrong->empty()) return nullptr;
   if (std::memcmp(arena->base_, &name.number, sizeof name.number) != 0)
-    return *wrong = path + " is another arena", nullptr;
+    return *wrong = name.path() + " is another arena", nullptr;
   arena->close_door();
   return arena;
 }

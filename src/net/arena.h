@@ -1,11 +1,10 @@
 // Memory that the ranks of one node share: an anonymous file (memfd) that all of them map.
 //
-// One rank creates it; the others open it through /proc/<process>/fd, where the kernel checks
-// whether they may inspect that process anyway. A random number, drawn by its creator and sent over
-// a trusted channel, proves that it is the right file. Processes that see different pids for each
-// other (containers) share none, because pids are stored in it. Its size is sealed, so that nobody
-// can take memory away from another. Places in it are offsets: each rank maps it where it has room,
-// and no address need be agreed on.
+// One rank creates it; the others open it (process_memory.h). A random number, drawn by its creator
+// and sent over a trusted channel, proves that it is the right file. Processes that see different
+// pids for each other (containers) share none, because pids are stored in it. Its size is sealed,
+// so that nobody can take memory away from another. Places in it are offsets: each rank maps it
+// where it has room, and no address need be agreed on.
 //
 // Memory is committed when it is first touched: a large arena costs address space.
 #pragma once
@@ -15,15 +14,14 @@
 #include <memory>
 #include <string>
 
+#include "net/process_memory.h"
+
 namespace nearcache::net {
 
 class Arena {
  public:
   // How others find it.
-  struct Name {
-    int64_t process = 0;
-    uint64_t processes = 0;  // the namespace in which that is its number
-    int64_t descriptor = -1;
+  struct Name : ProcessFile {
     uint64_t size = 0;  // bytes
     uint64_t number = 0;
   };

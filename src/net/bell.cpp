@@ -10,8 +10,6 @@
 #include <cstring>
 #include <utility>
 
-#include "net/process_memory.h"
-
 namespace nearcache::net {
 
 Bell::~Bell() {
@@ -35,24 +33,20 @@ Bell Bell::make(std::string* wrong) {
   bell.read_ = ends[0], bell.write_ = ends[1];
   if (fstat(bell.write_, &file) != 0)
     return *wrong = std::string("a pipe: ") + std::strerror(errno), Bell();
-  bell.name_ = {getpid(), process_namespace(), bell.write_, file.st_ino};
+  bell.name_ = {own_file(bell.write_), file.st_ino};
   return bell;
 }
 
 // Also for reading: who writes to a pipe that nobody reads any more gets a signal.
 Bell Bell::open(const Name& name, std::string* wrong) {
   Bell bell;
-  const std::string path =
-      "/proc/" + std::to_string(name.process) + "/fd/" + std::to_string(name.descriptor);
   bell.name_ = name;
   if (name.descriptor < 0) return *wrong = "there is no bell", Bell();
-  if (name.processes != process_namespace())
-    return *wrong = "its processes are in several namespaces", Bell();
-  bell.write_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (bell.write_ < 0) return *wrong = path + ": " + std::strerror(errno), Bell();
+  bell.write_ = open_file(name, wrong);
+  if (bell.write_ < 0) return Bell();
   struct stat file {};
   if (fstat(bell.write_, &file) != 0 || !S_ISFIFO(file.st_mode) || file.st_ino != name.inode)
-    return *wrong = path + " is another file", Bell();
+    return *wrong = name.path() + " is another file", Bell();
   return bell;
 }
 

@@ -1,20 +1,19 @@
-// Wakes a process of this machine that sleeps on a descriptor: a pipe, of which others open its
-// writing end by /proc/<process>/fd, as they open an arena (arena.h). Nothing is said but that it
-// rang, and a pipe that is full is readable anyway.
+// Wakes a process of this machine that sleeps on a descriptor: a pipe, of which others open the
+// writing end (process_memory.h). Nothing is said but that it rang, and a pipe that is full is
+// readable anyway.
 #pragma once
 
 #include <cstdint>
 #include <string>
+
+#include "net/process_memory.h"
 
 namespace nearcache::net {
 
 class Bell {
  public:
   // How others find it.
-  struct Name {
-    int64_t process = 0;
-    uint64_t processes = 0;  // the namespace in which that is its number
-    int64_t descriptor = -1;
+  struct Name : ProcessFile {
     uint64_t inode = 0;
   };
 

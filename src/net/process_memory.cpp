@@ -1,5 +1,6 @@
 #include "net/process_memory.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
@@ -90,6 +92,21 @@ Reached write_process(pid_t process, const std::byte* from, std::span<iovec> to)
 uint64_t process_namespace() {
   struct stat file {};
   return stat("/proc/self/ns/pid", &file) == 0 ? file.st_ino : 0;
+}
+
+std::string ProcessFile::path() const {
+  return "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
+}
+
+ProcessFile own_file(int descriptor) { return {getpid(), process_namespace(), descriptor}; }
+
+int open_file(const ProcessFile& file, std::string* wrong) {
+  if (file.processes != process_namespace())
+    return *wrong = "its processes are in several namespaces", -1;
+  const std::string path = file.path();
+  const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0) *wrong = path + ": " + std::strerror(errno);
+  return descriptor;
 }
 
 int process_descriptor(pid_t process) {

@@ -153,9 +153,9 @@ void Agent::run() {
     }
     if (!any && event.data.fd == engine_->fabric().wait_descriptor())
       disarms_first_ = waits_after_waking;
-    if (polling_) continue;
-    if (any) busy_until_ = system_ns() + busy_ns;
-    if (any) busy_.store(true, std::memory_order_relaxed);
+    if (!any) continue;
+    busy_until_ = system_ns() + busy_ns;
+    busy_.store(true, std::memory_order_relaxed);
   }
 }
 

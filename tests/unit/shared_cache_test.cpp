@@ -46,6 +46,13 @@ SharedCache::Plan small_plan(uint32_t ranks, uint64_t storage = 1 << 20, uint64_
   return plan;
 }
 
+SharedCache::Plan growing_plan(uint32_t ranks, uint64_t storage, uint64_t index) {
+  SharedCache::Plan plan = small_plan(ranks, storage, index);
+  plan.settings.tuner.interval = 256;
+  plan.settings.tuner.adaptive = true;
+  return plan;
+}
+
 struct Node {
   explicit Node(const SharedCache::Plan& plan) : memory(SharedCache::bytes_for(plan)) {
     SharedCache::make(memory.base(), plan);
@@ -378,9 +385,7 @@ TEST(SharedCache, MemoryOfAnotherVersionIsLeftAlone) {
 }
 
 TEST(SharedCache, GrowsForAllRanksWithinItsLimit) {
-  SharedCache::Plan plan = small_plan(2, 256 << 10, 1024);
-  plan.settings.tuner.interval = 256;
-  plan.settings.tuner.adaptive = true;
+  const SharedCache::Plan plan = growing_plan(2, 256 << 10, 1024);
   Node node(plan);
   const auto a = node.join(), b = node.join();
   const uint64_t at_first = a->sizes().storage_bytes;
@@ -407,9 +412,7 @@ TEST(SharedCache, GrowsForAllRanksWithinItsLimit) {
 }
 
 TEST(SharedCache, EntriesAreFoundWhereAnotherRankHasResizedTheIndex) {
-  SharedCache::Plan plan = small_plan(2, 512 << 10, 64);
-  plan.settings.tuner.interval = 256;
-  plan.settings.tuner.adaptive = true;
+  const SharedCache::Plan plan = growing_plan(2, 512 << 10, 64);
   Node node(plan);
   const auto a = node.join(), b = node.join();
   const uint64_t at_first = a->sizes().index_entries;
@@ -446,9 +449,7 @@ TEST(SharedCache, WhatIsInLargePagesIsAsItWas) {
 }
 
 TEST(SharedCache, MemoryOfShardsThatBeganAnewIsCountedAnew) {
-  SharedCache::Plan plan = small_plan(2, 256 << 10, 1024);
-  plan.settings.tuner.interval = 256;
-  plan.settings.tuner.adaptive = true;
+  const SharedCache::Plan plan = growing_plan(2, 256 << 10, 1024);
   Node node(plan);
   const auto a = node.join();
   const auto fill = [&](int count) {

@@ -251,12 +251,7 @@ void CachedWindow::note_completed_writes() {
 // Of what its name does not find.
 bool CachedWindow::hit_shared_with_care(const Key& key, uint64_t hash, uint64_t bytes, void* to) {
   SharedCache::Found found;
-  if (!find_shared(key, hash, bytes, key.displacement,
-                   key.displacement + static_cast<int64_t>(bytes), &found) ||
-      !shared_->copy(found, bytes, to))
-    return false;
-  shared_->count_hit(found);
-  return true;
+  return shared_->find_with_care(hash, key, bytes, &found) && take_shared(found, key, bytes, to);
 }
 
 bool CachedWindow::is_for_us(const PublishedEntry::Said& said, int64_t from, int64_t to,

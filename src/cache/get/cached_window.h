@@ -137,17 +137,10 @@ class CachedWindow {
     if (ends_at_acquires(rules_.mode)) {
       if (!stores() || acquired_ != acquires_->now() || polls(key)) return false;
     }
-    SharedCache& shared = *shared_;
     SharedCache::Found found;
-    if (!shared.find_by_name(hash, key, bytes, &found)) [[unlikely]]
+    if (!shared_->find_by_name(hash, key, bytes, &found)) [[unlikely]]
       return hit_shared_with_care(key, hash, bytes, to);
-    if (!shared.is_sure(found.said) &&
-        !is_for_us(PublishedEntry::Said(found.said), key.displacement,
-                   key.displacement + static_cast<int64_t>(bytes), bytes))
-      return false;
-    if (!shared.copy(found, bytes, to)) return false;
-    shared.count_hit(found);
-    return true;
+    return take_shared(found, key, bytes, to);
   }
   // What is copied while it is kept, and the time a get takes: for the shared cache's policy.
   void set_costs(double latency_ns, double ns_per_byte);
@@ -323,9 +316,22 @@ class CachedWindow {
   void note_completed_writes();
   [[gnu::always_inline]] bool find_shared(const Key& key, uint64_t hash, uint64_t bytes,
                                           int64_t from, int64_t to, SharedCache::Found* found) {
-    if (!shared_->find(hash, key, bytes, found)) return false;
-    return shared_->is_sure(found->said) ||
-           is_for_us(PublishedEntry::Said(found->said), from, to, bytes);
+    return shared_->find(hash, key, bytes, found) && serves(*found, from, to, bytes);
+  }
+  [[gnu::always_inline]] bool serves(const SharedCache::Found& found, int64_t from, int64_t to,
+                                     uint64_t bytes) {
+    return shared_->is_sure(found.said) ||
+           is_for_us(PublishedEntry::Said(found.said), from, to, bytes);
+  }
+  // Of what was found for a get of a row of bytes.
+  [[gnu::always_inline]] bool take_shared(const SharedCache::Found& found, const Key& key,
+                                          uint64_t bytes, void* to) {
+    SharedCache& shared = *shared_;
+    if (!serves(found, key.displacement, key.displacement + static_cast<int64_t>(bytes), bytes) ||
+        !shared.copy(found, bytes, to))
+      return false;
+    shared.count_hit(found);
+    return true;
   }
   bool hit_shared_with_care(const Key& key, uint64_t hash, uint64_t bytes, void* to);
   bool is_for_us(const PublishedEntry::Said& said, int64_t from, int64_t to, uint64_t bytes);

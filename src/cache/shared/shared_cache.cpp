@@ -148,7 +148,6 @@ uint32_t SharedCache::completed_by(uint64_t stamp) const {
 
 // --- Gets. ---
 
-// By its name, if the index has another size by now, or by a part.
 bool SharedCache::find_with_care(uint64_t hash, const Key& key, uint64_t bytes, Found* found) {
   const uint64_t number = shard_number(key);
   const Shard& shard = shards_[number];

@@ -116,6 +116,8 @@ class SharedCache {
                                            Found* found) const {
     return view_.find(shard_number(key), hash, key, bytes, found);
   }
+  // The rest: by its name, if the index has another size by now, or by a part.
+  bool find_with_care(uint64_t hash, const Key& key, uint64_t bytes, Found* found);
   // Copies them to a row of bytes. False: they were replaced meanwhile, and what was copied is
   // worth nothing.
   [[gnu::always_inline]] bool copy(const Found& found, uint64_t bytes, void* to) const {
@@ -216,7 +218,6 @@ class SharedCache {
     load_bytes(to, from, bytes);
 #endif
   }
-  bool find_with_care(uint64_t hash, const Key& key, uint64_t bytes, Found* found);
   bool find_part(const Shard& shard, const Key& key, uint64_t bytes, Found* found);
   void note_sure() {
     sure_ = !in_doubt_ && !writes_open_ ? std::max(floor_, clean_since_) : UINT64_MAX;

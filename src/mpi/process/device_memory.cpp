@@ -6,6 +6,8 @@
 
 #include <mutex>
 
+#include "base/loaded_objects.h"
+
 // The C library's name. NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" void* __libc_stack_end __attribute__((weak));
 
@@ -146,18 +148,6 @@ constinit Loaded<Cuda> cuda;
 constinit Loaded<Hip> hip;
 constinit Loaded<LevelZero> level_zero;
 
-// How many objects the process has loaded so far, whether or not they still are.
-unsigned long long loads_so_far() {
-  unsigned long long loads = 0;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* found) {
-        *static_cast<unsigned long long*>(found) = info->dlpi_adds;
-        return 1;
-      },
-      &loads);
-  return loads;
-}
-
 uintptr_t executable_begin() {
   uintptr_t begin = UINTPTR_MAX;
   dl_iterate_phdr(
@@ -199,12 +189,12 @@ bool certainly_host(uintptr_t at) {
 }  // namespace
 
 // What is not loaded is searched for in all directories of libraries, which takes 100 us: only when
-// something has been loaded since the last time.
+// something has been loaded or unloaded since the last time.
 void DeviceMemory::look() {
   static constinit std::mutex mutex;
   static constinit unsigned long long loads_last_time = 0;
   const std::lock_guard lock(mutex);
-  const unsigned long long loads = loads_so_far();
+  const unsigned long long loads = count_of_loads();
   if (loads == loads_last_time) return;
   bool waits = false;
   const bool with_cuda = cuda.look("libcuda.so.1", &waits);

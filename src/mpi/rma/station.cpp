@@ -297,10 +297,7 @@ std::string Station::connect(const std::vector<Card>& cards, const std::vector<i
 
 // Messages within the node.
 std::string Station::go_by_memory() {
-  if (!have_bells_) {
-    for (auto& [rank, bell] : bells_) bell = {};  // another thread may come, and shall open none
-    return {};
-  }
+  if (!have_bells_) return close_bells(), "";
   std::vector<net::NodeFabric::Place> places;
   for (size_t place = 0; place < node_->size(); ++place) {
     const int rank = node_->rank_at(place);
@@ -378,13 +375,18 @@ void Station::stop(bool has_windows) {
   if (!has_windows) give_back();
 }
 
+// Their places stay: a thread that sets up at the same time opens none of its own.
+void Station::close_bells() {
+  for (auto& [rank, bell] : bells_) bell = {};
+}
+
 void Station::give_back() {
   agent_.reset();
   engine_.reset();
   node_.reset();
   fabric_ = nullptr;
   by_memory_.reset();
-  bells_.clear();
+  close_bells();
   ofi_.reset();
   sockets_.reset();
 }

@@ -72,6 +72,7 @@ class Station {
                     const std::vector<int>& on_node, const std::vector<int32_t>& mapped);
   void know_processes(const std::vector<Card>& sharing);
   std::string go_by_memory();
+  void close_bells();
 
   std::mutex mutex_;  // covers what follows; engine and agent stay once they are there
   State state_ = State::down;

@@ -183,18 +183,6 @@ size_t find_object(const std::vector<LoadedObject>& objects, const void* address
   return static_cast<size_t>(found - objects.begin());
 }
 
-// Changes whenever an object is loaded or unloaded.
-unsigned long long load_count() {
-  unsigned long long count = 0;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* sum) {
-        *static_cast<unsigned long long*>(sum) = info->dlpi_adds + info->dlpi_subs;
-        return 1;
-      },
-      &count);
-  return count;
-}
-
 struct Known {
   std::mutex mutex;
   unsigned long long loads = 0;
@@ -212,7 +200,7 @@ bool is_visible(const void* caller, const std::vector<std::string>& calls,
                 std::map<size_t, std::string> Known::*reasons, std::string* why) {
   Known& state = known();
   const std::lock_guard<std::mutex> guard(state.mutex);
-  const unsigned long long loads = load_count();
+  const unsigned long long loads = count_of_loads();
   if (loads != state.loads || state.objects.empty()) {
     state.objects = loaded_objects();
     state.own = find_object(state.objects, reinterpret_cast<const void*>(&creation_is_visible));
