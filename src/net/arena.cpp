@@ -67,7 +67,7 @@ std::string Arena::map() {
   void* const mapped = mmap(at, name_.size, PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_NORESERVE | MAP_FIXED, descriptor_, 0);
   if (mapped == MAP_FAILED) {
-    const std::string wrong = failed("mmap of the arena");
+    std::string wrong = failed("mmap of the arena");
     munmap(at, name_.size);
     return wrong;
   }

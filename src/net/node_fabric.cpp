@@ -280,7 +280,7 @@ bool NodeFabric::poll(Receiver& receiver) {
     hear();
   bool any = false;
   find_writers();
-  for (size_t i = 0; i < from_.size(); ++i) any = take(from_[i], receiver) || any;
+  for (Peer* peer : from_) any = take(peer, receiver) || any;
   if (!blocked_.empty()) [[unlikely]] {
     for (Peer* peer : std::exchange(blocked_, {})) peer->blocked = false, give_waiting(peer);
   }

@@ -62,7 +62,7 @@ class NodeFabric final : public Fabric {
   bool rests_unless_armed() const override { return others_ == nullptr; }
   int wait_descriptor() const override { return descriptor_; }
   void ring() override;
-  void forget(int peer) override;
+  void forget(int rank) override;
 
  private:
   static constexpr size_t most_bytes = size_t{1} << 20;

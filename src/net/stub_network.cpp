@@ -160,7 +160,7 @@ void StubNetwork::End::send_unsure(int to, std::span<const std::byte> batch,
     const auto now = data.subspan(at, std::min(data.size() - at, Detour::bytes));
     const iovec run{const_cast<std::byte*>(now.data()), now.size()};
     there = network_->detour_.take({&run, 1}) == now.size();
-    if (there) std::copy_n(network_->detour_.buffer(), now.size(), all.begin() + at);
+    if (there) std::memcpy(all.data() + at, network_->detour_.buffer(), now.size());
   }
   const uint64_t word = there ? ending.all_there : ending.missing;
   std::memcpy(all.data() + data.size(), &word, sizeof word);

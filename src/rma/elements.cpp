@@ -125,7 +125,7 @@ template <class T, class Function>
 }
 
 // Bytes of the processor's longest vectors.
-const size_t longest = [] {
+const size_t longest = []() -> size_t {
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq"))

@@ -69,9 +69,9 @@ class Engine final : public net::Receiver {
   void expect_body(int peer, uint64_t token);
 
   void received(int from, std::span<const std::byte> batch) override;
-  net::Place body(int from, std::span<const std::byte> head, size_t batch) override;
+  net::Place body(int from, std::span<const std::byte> bytes, size_t batch) override;
   net::Place expected_body(int from) override;
-  void received_apart(int from, std::span<const std::byte> head, std::span<const std::byte> end,
+  void received_apart(int from, std::span<const std::byte> bytes, std::span<const std::byte> end,
                       bool in_place) override;
   void lost(int peer, const std::string& why) override;
   void transferred(int peer, uint64_t token, std::span<const std::byte> data) override;

@@ -69,7 +69,8 @@ int main(int count, char** words) {
       (word == "--runs" ? runs : seed) = std::strtoull(words[++i], nullptr, 10);
       continue;
     }
-    if (word.starts_with("--")) return refused(words[i], "no option of this program, or without value");
+    if (word.starts_with("--"))
+      return refused(words[i], "no option of this program, or without value");
     if (!std::filesystem::exists(words[i])) return refused(words[i], "no such file or folder");
     for (const auto& path : files_of(words[i])) {
       const Bytes input = contents(path);

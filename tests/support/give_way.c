@@ -1,18 +1,19 @@
-/* To preload into ranks: who waits for a message gives way. There are more ranks than cores, and beside
- * them what other tests compile; MPICH polls without a pause until the kernel takes the core from it,
- * Open MPI yields, which costs as much. What waits longer than a message takes sleeps here. */
+/* To preload into ranks: who waits for a message gives way. There are more ranks than cores, and
+ * beside them what other tests compile; MPICH polls without a pause until the kernel takes the core
+ * from it, Open MPI yields, which costs as much. What waits longer than a message takes sleeps
+ * here. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <stdint.h>
 #include <sched.h>
+#include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 unsigned ucp_worker_progress(void* worker);
 
-/* Waiting: one poll after the other, and nothing came. Polls in vain before a core is given away, and
- * before the thread sleeps; a longer gap between two of them was not spent waiting. */
+/* Waiting: one poll after the other, and nothing came. Polls in vain before a core is given away,
+ * and before the thread sleeps; a longer gap between two of them was not spent waiting. */
 enum { SPINS = 100, YIELDS = 150, GAP_NS = 20000 };
 
 static __thread int in_vain;
@@ -42,7 +43,8 @@ int sched_yield(void) {
   return 0;
 }
 
-/* Python loads an MPI, and with it UCX, for itself: only what the caller was linked with finds it. */
+/* Python loads an MPI, and with it UCX, for itself: only what the caller was linked with finds it.
+ */
 static void* beside(void* caller, const char* name) {
   Dl_info object;
   void* handle = dladdr(caller, &object) ? dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;

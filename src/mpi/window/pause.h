@@ -40,12 +40,12 @@ class Pause {
   // A get was asked of the cache.
   void get_asked() { gets_in_a_row_ = others_in_a_row_ = 0; }
 
-  // `most_bytes`: larger gets end it. `counted`: gets of the window are.
-  void begin(MPI_Datatype type, uint64_t size, uint64_t most_bytes, bool counted) {
+  // `largest`: larger gets end it. `counted`: gets of the window are.
+  void begin(MPI_Datatype type, uint64_t size, uint64_t largest, bool counted) {
     on_ = true;
     counted_ = counted;
     left_ = span;
-    most_bytes_ = most_bytes;
+    most_bytes_ = largest;
     learn(type, size);
   }
   // Until the first get from another rank.
