@@ -4,6 +4,8 @@
 // must leave what is cached alone.
 #include "semantics.h"
 
+#include <cstdio>
+
 namespace semantics {
 namespace {
 
@@ -280,7 +282,8 @@ std::string path_of_file() {
 }
 
 // Rank 1 makes a file with a word in it, and rank 0 learns by `look`, which says whether it found
-// that; by one call of MPI's that only one rank makes.
+// that; by one call of MPI's that only one rank makes. The file gets its name when it is closed: an
+// MPI that opens what it has just created would not find it, had rank 0 deleted it in between.
 Row file_made(const std::string& name, std::function<bool(const char*)> look) {
   return {name, [look](Place&) {
             const std::string path = path_of_file();
@@ -288,12 +291,14 @@ Row file_made(const std::string& name, std::function<bool(const char*)> look) {
               while (!look(path.c_str())) {
               }
             } else {
+              const std::string unfinished = path + ".new";
               MPI_File file;
               HIDDEN(MPI_File_open)
-              (MPI_COMM_SELF, path.c_str(), MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL,
+              (MPI_COMM_SELF, unfinished.c_str(), MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL,
                &file);
               HIDDEN(MPI_File_write)(file, send_values, 1, MPI_INT, MPI_STATUS_IGNORE);
               HIDDEN(MPI_File_close)(&file);
+              EXPECT_EQ(std::rename(unfinished.c_str(), path.c_str()), 0);
             }
             HIDDEN(MPI_Barrier)(W);
             if (origin()) {
