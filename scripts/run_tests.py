@@ -27,15 +27,18 @@ EARLY = [
     ),
 ]
 SLOWEST = 20  # tests that are listed at the end
+# Programs of GoogleTest, and in how many parts each is run: a process for each test would take three times as long.
+UNIT_PROGRAMS = {"unit_tests": 2, "thread_tests": 1}
+HANGS = 1800  # seconds after which a part has ended
 
 
 @dataclass(frozen=True)
 class Sanitizer:
-    """What is built and tested with a sanitizer: of all targets those in which it could find something. `programs`: of GoogleTest, in so many shards."""
+    """What is built and tested with a sanitizer: of all targets those in which it could find something."""
 
     words: str
-    programs: dict
-    label: str  # by which ctest knows them
+    programs: dict = field(default_factory=lambda: dict(UNIT_PROGRAMS))
+    label: str = "unit"  # by which ctest knows them
     fuzzers: tuple = ()
 
     @property
@@ -46,9 +49,7 @@ class Sanitizer:
 SANITIZERS = {
     "address": Sanitizer(
         "address,undefined",
-        {"unit_tests": 2, "thread_tests": 1},
-        "unit",
-        ("fuzz_get_cache", "fuzz_page_cache", "fuzz_rma", "fuzz_trace"),
+        fuzzers=("fuzz_get_cache", "fuzz_page_cache", "fuzz_rma", "fuzz_trace"),
     ),
     "thread": Sanitizer("thread", {"thread_tests": 1}, "threads"),
 }
@@ -225,23 +226,53 @@ def sanitizer_build(name):
     }
 
 
-def shards(name):
-    """(program, index, all, results) of each part of a sanitizer's tests: a process for each test would be a third of the time."""
-    folder, _ = sanitizer_build(name)
-    for program, parts in SANITIZERS[name].programs.items():
+def parts_of(folder, programs):
+    """(command line, results) of each part of the unit tests in a build."""
+    for program, parts in programs.items():
         for index in range(parts):
-            yield (
-                folder / "tests" / "unit" / program,
-                index,
-                parts,
-                folder / f"{program}.{index}.xml",
+            found = folder / f"{program}.{index}.xml"
+            words = ["env", f"GTEST_TOTAL_SHARDS={parts}", f"GTEST_SHARD_INDEX={index}"]
+            words += ["timeout", HANGS, folder / "tests" / "unit" / program]
+            yield [*words, f"--gtest_output=xml:{found}", "--gtest_brief=1"], found
+
+
+def unit_tests(stage, env):
+    """Unit and fuzz tests. Where a program ended before it could tell its results, each test is run by itself."""
+    running = []
+    for words, found in parts_of(BUILD, UNIT_PROGRAMS):
+        found.unlink(missing_ok=True)
+        with found.with_suffix(".log").open("w") as log:
+            process = subprocess.Popen(
+                list(map(str, words)),
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
             )
+        running.append((process, found))
+    ctest(stage, BUILD, env, ("-R", "^fuzz_"))
+    codes = [process.wait() for process, _ in running]
+    for _, found in running:
+        print(found.with_suffix(".log").read_text(errors="replace"), flush=True)
+    if not all(found.exists() for _, found in running):
+        ctest(stage, BUILD, env, ("-L", "unit"))
+        return
+    for _, found in running:
+        count(stage, found)
+    if any(codes) and not stage.failed:
+        raise Failed(f"unit tests ended with exit codes {codes}: see above")
+
+
+def shards(name):
+    """(command line, results) of each part of a sanitizer's tests."""
+    folder, _ = sanitizer_build(name)
+    return parts_of(folder, SANITIZERS[name].programs)
 
 
 def logs(name):
     """What the tests with a sanitizer say."""
     folder, _ = sanitizer_build(name)
-    return [each.with_suffix(".log") for *_, each in shards(name)] + [folder / "fuzz.log"]
+    return [each.with_suffix(".log") for _, each in shards(name)] + [folder / "fuzz.log"]
 
 
 def sanitizer_script(name):
@@ -256,9 +287,8 @@ def sanitizer_script(name):
         )
     ]
     runs = []
-    for program, index, parts, found in shards(name):
-        words = ["env", f"GTEST_TOTAL_SHARDS={parts}", f"GTEST_SHARD_INDEX={index}"]
-        words += ["nice", "-n", "5", program, f"--gtest_output=xml:{found}", "--gtest_brief=1"]
+    for words, found in shards(name):
+        words = ["nice", "-n", "5", *words]
         log, code = (shlex.quote(str(found.with_suffix(end))) for end in (".log", ".code"))
         runs.append(f"{{ {shlex.join(map(str, words))} >{log} 2>&1; echo $? >{code}; }} &")
     if sanitizer.fuzzers:
@@ -386,6 +416,7 @@ def all_stages(given, env):
         "NEARCACHE_BUILD_BENCH": "ON",
         "NEARCACHE_EVERY_MPI": "ON" if given.long else "OFF",
         "NEARCACHE_OPTIMISE_FEW": "OFF" if given.long else "ON",
+        "NEARCACHE_PRECOMPILE": "OFF" if given.long else "ON",
     }
     if given.pytest and not given.lint:
         lane = test_lanes.Lane("chosen", given.pytest)
@@ -411,7 +442,7 @@ def all_stages(given, env):
         ahead = [] if given.quick else start_sanitized(env)
         for lane in late:
             lane.start(pytest_words(given), env, LANES)
-        yield staged("unit tests", lambda stage: ctest(stage, BUILD, env))
+        yield staged("unit tests", lambda stage: unit_tests(stage, env))
         yield from lane_stages([*early, *(lane for lane in alone if not lane.polls), *late])
         for process in ahead:
             process.wait()

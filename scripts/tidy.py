@@ -37,6 +37,7 @@ def settings():
         "NEARCACHE_BUILD_TESTS": "OFF",
         "NEARCACHE_BUILD_APPS": "OFF",
         "NEARCACHE_BUILD_BENCH": "OFF",
+        "NEARCACHE_PRECOMPILE": "OFF",  # which clang cannot read
         "NEARCACHE_MPICC": compiler("mpicc.openmpi", "mpicc"),
         "NEARCACHE_OSHCC": compiler("oshcc"),
     }

@@ -1,0 +1,51 @@
+# Headers of the C++ library are a third of what it takes to compile a small source, for every MPI anew. The scripts have
+# them compiled once for all targets of like flags; else each source reads what it includes.
+#
+#   nearcache_precompile(TARGET [HEADERS <header> ...])   of C++ sources alone, once its compile options are set;
+#                                                         HEADERS: these, and always
+option(NEARCACHE_PRECOMPILE "Compile the headers of the C++ library once for many targets" OFF)
+mark_as_advanced(NEARCACHE_PRECOMPILE)
+
+function(nearcache_precompile target)
+  cmake_parse_arguments(arg "" "" "HEADERS" ${ARGN})
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.c$")
+  if(sources OR NOT (arg_HEADERS OR NEARCACHE_PRECOMPILE))
+    return()
+  endif()
+  if(NOT arg_HEADERS)
+    set(arg_HEADERS <algorithm> <array> <atomic> <bit> <cmath> <cstdint> <cstdio> <cstdlib> <cstring> <functional> <map> <memory>
+        <mutex> <optional> <span> <string> <thread> <unordered_map> <utility> <vector>)
+  endif()
+  nearcache_precompiled(${target} "${arg_HEADERS}" precompiled)
+  # Where single sources have flags of their own, these headers do not fit, and are read anew.
+  set_target_properties(${target} PROPERTIES PCH_WARN_INVALID OFF)
+  target_precompile_headers(${target} REUSE_FROM ${precompiled})
+endfunction()
+
+# The target with HEADERS as TARGET can use them: one for each set of flags, and for programs apart from libraries.
+function(nearcache_precompiled target headers out)
+  get_target_property(options ${target} COMPILE_OPTIONS)
+  list(REMOVE_DUPLICATES options)
+  get_target_property(type ${target} TYPE)
+  set(kind library)
+  if(type STREQUAL EXECUTABLE)
+    set(kind program)
+  endif()
+  string(MD5 key "${kind} ${options} ${headers}")
+  string(SUBSTRING ${key} 0 8 key)
+  set(name precompiled.${key})
+  set(${out} ${name} PARENT_SCOPE)
+  if(TARGET ${name})
+    return()
+  endif()
+  set(source ${PROJECT_BINARY_DIR}/precompiled.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "int main() {}\n")
+  if(kind STREQUAL program)
+    add_executable(${name} EXCLUDE_FROM_ALL ${source})
+  else()
+    add_library(${name} OBJECT EXCLUDE_FROM_ALL ${source})
+  endif()
+  set_target_properties(${name} PROPERTIES COMPILE_OPTIONS "${options}")
+  target_precompile_headers(${name} PRIVATE ${headers})
+endfunction()
