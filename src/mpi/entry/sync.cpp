@@ -44,13 +44,16 @@ enum class Learns : uint8_t { perhaps, order, no_more };
 template <class TargetsOf, class Call, class After>
 int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns learns, Call call,
                After after) {
-  const bool local = kind == TraceSync::flush_local;
   Window* window = find_window(handle);
   if (window == nullptr) {
     const int rc = passed_down(kind, call);
     context.acquire();
     return rc;
   }
+  // MPI_Win_complete does not say that a put is there: the next epoch of this rank's comes after it,
+  // but not what another one fetches into a cache that they share.
+  const bool local =
+      kind == TraceSync::flush_local || (kind == TraceSync::complete && window->shares());
   context.progress.called();
   const Targets targets = targets_of(*window);
   if (window->locks_deferred()) [[unlikely]] {

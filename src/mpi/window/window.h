@@ -158,6 +158,7 @@ class Window {
     shares_ = cached_.shared() != nullptr;
     why_unshared_ = why_not;
   }
+  bool shares() const { return shares_; }
 
   // --- Coherent mode (mpi/coherence). Null where the ranks could not agree on it. ---
 
