@@ -384,7 +384,8 @@ void nothing_is_older_than_the_longest_age() {
 }
 
 // `call` of the reader, between two reads: is what was read before still served?
-void keeps(bool kept, const std::function<void(Window&)>& call) {
+void keeps(bool kept, const std::function<void(Window&)>& call,
+           const std::function<void(Window&)>& then = [](Window&) {}) {
   with_window(true, [&](Window& window) {
     settle(window, get_and_flush);
     if (check::rank == reader) {
@@ -395,6 +396,7 @@ void keeps(bool kept, const std::function<void(Window&)>& call) {
       get_and_flush(window, &found);
       EXPECT_EQ(found, place);
       EXPECT_CACHED(full_hits(window) - before == (kept && !strict() ? 1 : 0));
+      then(window);
     }
     MPI_Barrier(check::world);
   });
@@ -426,6 +428,25 @@ void own_rput(Window& window) {
   MPI_Request request;
   MPI_Rput(&value, 1, MPI_INT64_T, writer, 50, 1, MPI_INT64_T, window.win, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+// What is complete at once may have the handle of a put, which tells nothing.
+void fetch_beside_a_put(bool put_first) {
+  const int64_t value = 7;
+  int64_t before;
+  MPI_Request put, fetch;
+  const auto begin_put = [&](const Window& window) {
+    MPI_Rput(&value, 1, MPI_INT64_T, writer, 50, 1, MPI_INT64_T, window.win, &put);
+  };
+  keeps(
+      false,
+      [&](Window& window) {
+        if (put_first) begin_put(window);
+        MPI_Rget_accumulate(&value, 1, MPI_INT64_T, &before, 1, MPI_INT64_T, writer, 51, 1,
+                            MPI_INT64_T, MPI_SUM, window.win, &fetch);
+        if (!put_first) begin_put(window);
+        MPI_Wait(&fetch, MPI_STATUS_IGNORE);
+      },
+      [&](Window&) { MPI_Wait(&put, MPI_STATUS_IGNORE); });
 }
 void own_rank_rget(Window& window) {
   int64_t found;
@@ -517,6 +538,9 @@ int main(int argc, char** argv) {
   return check::run(
       argc, argv, 3,
       {{"writer_that_had_no_window", a_writer_that_had_no_window},
+       // before any Rget is served, as the handle of those is known
+       {"fetch_beside_an_earlier_put_acquires", [] { fetch_beside_a_put(true); }},
+       {"fetch_beside_a_later_put_acquires", [] { fetch_beside_a_put(false); }},
        {"kept_across_flush", [] { kept_across(true, get_and_flush); }},
        {"kept_across_wait", [] { kept_across(true, rget_and_wait); }},
        {"kept_across_locks", [] { kept_across(false, get_locked); }},
