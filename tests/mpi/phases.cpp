@@ -532,6 +532,67 @@ void locks_of_mode(nearcache_mode mode) {
   });
 }
 
+// A window that turns out to have no room for a cache, run with less storage than it wants, has
+// locks that have not gone down, by then: of another target as well.
+void locks_of_two_targets() {
+  with_window(false, [](Window& window) {
+    for (int turn = 0; turn < 20; ++turn) {
+      MPI_Barrier(check::world);
+      if (check::rank != reader) continue;
+      int64_t found[2] = {-1, -1};
+      for (const int target : {owner, writer}) MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.win);
+      get(window, &found[0], place, owner);
+      get(window, &found[1], place, writer);
+      for (const int target : {owner, writer}) MPI_Win_unlock(target, window.win);
+      EXPECT(found[0] == place && found[1] == place);
+    }
+    check::hidden_barrier();
+  });
+}
+
+// A lock covers what is loaded under it, too, by who has a pointer to the target's memory.
+void loads_under_a_lock(bool pointer_first) {
+  with_window(false, [&](Window& window) {
+    if (check::cached()) nearcache_set_mode(window.win, NEARCACHE_MODE_ALWAYS);
+    MPI_Errhandler handler;
+    MPI_Win_get_errhandler(window.win, &handler);
+    MPI_Win_set_errhandler(window.win, MPI_ERRORS_RETURN);
+    const volatile int64_t* theirs = nullptr;
+    const auto find = [&] {
+      MPI_Aint size = 0;
+      int unit = 0;
+      int64_t* found = nullptr;
+      if (MPI_Win_shared_query(window.win, owner, &size, &unit, &found) == MPI_SUCCESS && size > 0)
+        theirs = found;
+    };
+    MPI_Barrier(check::world);
+    if (check::rank == reader) {
+      int64_t found = -1;
+      get_locked(window, &found);
+      if (pointer_first) find();
+      MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+      if (!pointer_first) find();
+    }
+    after(reader, writer);
+    if (check::rank == writer) {
+      const int64_t value = 1000;
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
+      MPI_Put(&value, 1, MPI_INT64_T, owner, place, 1, MPI_INT64_T, window.win);
+      MPI_Win_unlock(owner, window.win);
+    }
+    if (check::rank == reader) {
+      for (int turn = 0; turn < 200 && theirs != nullptr; ++turn) {
+        EXPECT_EQ(theirs[place], place);
+        usleep(1000);
+      }
+      MPI_Win_unlock(owner, window.win);
+      if (theirs == nullptr) check::skip("no pointer to memory of an allocated window");
+    }
+    MPI_Win_set_errhandler(window.win, handler);
+    MPI_Barrier(check::world);
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -576,5 +637,8 @@ int main(int argc, char** argv) {
        {"message_with_rget_acquires", [] { keeps(false, rget_and_message); }},
        {"win_sync_acquires", [] { keeps(false, win_sync); }},
        {"locks_in_mode_always", [] { locks_of_mode(NEARCACHE_MODE_ALWAYS); }},
-       {"locks_in_mode_user", [] { locks_of_mode(NEARCACHE_MODE_USER); }}});
+       {"locks_in_mode_user", [] { locks_of_mode(NEARCACHE_MODE_USER); }},
+       {"locks_of_two_targets", locks_of_two_targets},
+       {"loads_under_a_lock", [] { loads_under_a_lock(true); }},
+       {"loads_under_a_lock_by_a_late_pointer", [] { loads_under_a_lock(false); }}});
 }

@@ -47,6 +47,12 @@ def test_locks_of_programs_with_threads(mpi, preload, case):
     runs.run(mpi, "cached", 3, "phases", "--threads", "--only", case, env=QUIET)
 
 
+@pytest.mark.few_mpis
+def test_locks_of_a_window_without_room_for_a_cache(mpi, preload):
+    small = {"NEARCACHE_INDEX": 16, "NEARCACHE_MAX_STORAGE": "512k"}
+    runs.run(mpi, "lazy", 3, "phases", "--only", "locks_of_two_targets", env=dict(QUIET, **small))
+
+
 def test_phases_that_bring_nothing(mpi, preload):
     runs.run(
         mpi,

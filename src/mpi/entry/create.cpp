@@ -346,12 +346,16 @@ static void memory_changes(MPI_Win handle) {
 }
 
 // The program may have an address of others' memory (MPI-4.1 has the query for windows by
-// MPI_Win_allocate, too), to which it stores from now on.
+// MPI_Win_allocate, too), which it loads and stores to from now on.
 static void reaches_by_stores(MPI_Win handle, int rank, const void* base) {
   Window* window = context.windows.find(handle);
-  if (window == nullptr || window->coherent() == nullptr || rank == window->identity().rank ||
-      base == nullptr)
-    return;
+  if (window == nullptr || rank == window->identity().rank || base == nullptr) return;
+  {
+    const WindowLock lock(window->mutex());
+    window->defer_no_locks();
+  }
+  window->confirm_served(nearcache::Targets::all());
+  if (window->coherent() == nullptr) return;
   const nearcache::OptionalLock lock(context.threaded ? &context.coherence.mutex() : nullptr);
   for (int target = 0; target < window->identity().ranks; ++target) {
     if (target == rank || rank == MPI_PROC_NULL)

@@ -121,6 +121,8 @@ class Window {
   bool may_defer_lock(int rank);
   void defer_lock(int rank, int assert);
   bool locks_deferred() const { return deferred_.any(); }
+  // The program may load and store others' memory under a lock, which keeps others out, too.
+  void defer_no_locks() { may_defer_locks_ = false; }
   int take_locks(Targets targets) { return deferred_.take(*this, targets); }
   int confirm_served(Targets targets) { return deferred_.confirm(*this, targets); }
   bool drop_lock(Targets target) { return target.is_one() && deferred_.drop(*this, target.rank()); }
@@ -441,6 +443,7 @@ class Window {
   bool nearly_cheap_[2] = {};  // of near and far targets: gets of the size that was judged last
   bool fetching_ = false;
   bool any_far_ = false, all_far_ = true;  // of the other ranks
+  bool may_defer_locks_ = true;
   DeferredLocks deferred_;
   CostSampling sampling_;
   CachedWindow cached_;
