@@ -384,8 +384,9 @@ void nothing_is_older_than_the_longest_age() {
 }
 
 // `call` of the reader, between two reads: is what was read before still served?
-void keeps(bool kept, const std::function<void(Window&)>& call,
-           const std::function<void(Window&)>& then = [](Window&) {}) {
+void keeps(
+    bool kept, const std::function<void(Window&)>& call,
+    const std::function<void(Window&)>& then = [](Window&) {}) {
   with_window(true, [&](Window& window) {
     settle(window, get_and_flush);
     if (check::rank == reader) {
@@ -419,6 +420,32 @@ void puts_of_a_pause_are_seen(Read read, int target) {
       EXPECT_EQ(found, other_place);
     }
     MPI_Barrier(check::world);
+  });
+}
+
+// Two windows of the same memory: what is put by one of them is read by the other.
+void puts_by_another_window(Read read, const char* mode, int64_t puts) {
+  with_window(true, [&](Window& window) {
+    MPI_Win other;
+    MPI_Info info = check::info("nearcache_mode", mode);
+    MPI_Win_create(window.memory, words * 8, 8, info, check::world, &other);
+    MPI_Info_free(&info);
+    MPI_Win_lock_all(0, other);
+    settle(window, read);
+    if (check::rank == reader) {
+      for (int64_t put = 1; put <= puts; ++put) {
+        put_and_flush({other, nullptr}, 1000 + put, place, owner);
+        if (put < 4 || put == puts) {
+          int64_t found = -1;
+          read(window, &found, place, owner);
+          read(window, &found, place, owner);
+          EXPECT_EQ(found, 1000 + put);
+        }
+      }
+    }
+    MPI_Barrier(check::world);
+    MPI_Win_unlock_all(other);
+    MPI_Win_free(&other);
   });
 }
 
@@ -625,6 +652,13 @@ int main(int argc, char** argv) {
         [] { puts_of_a_pause_are_seen(get_and_flush, reader); }},
        {"put_after_many_gets_of_the_own_rank_then_rget",
         [] { puts_of_a_pause_are_seen(rget_and_wait, reader); }},
+       {"puts_by_another_window", [] { puts_by_another_window(get_and_flush, "coherent", 4); }},
+       {"puts_by_another_window_then_rget",
+        [] { puts_by_another_window(rget_and_wait, "transparent", 4); }},
+       {"puts_by_another_window_that_pauses",
+        [] { puts_by_another_window(get_and_flush, "transparent", 200); }},
+       {"puts_by_another_window_that_is_off",
+        [] { puts_by_another_window(get_and_flush, "off", 4); }},
        {"own_put_keeps", [] { keeps(true, own_put); }},
        {"own_rput_keeps", [] { keeps(true, own_rput); }},
        {"own_rank_rget_keeps", [] { keeps(true, own_rank_rget); }},

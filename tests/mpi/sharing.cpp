@@ -288,10 +288,9 @@ void a_put_that_arrives_after_its_epoch_is_seen() {
   };
   const int64_t value = 99;
   int64_t of_other[4], got = -1;
-  epoch(
-      [&] { MPI_Put(&value, 1, MPI_INT64_T, last, 9, 1, MPI_INT64_T, window.win); },
-      [&] { MPI_Get(of_other, 4, MPI_INT64_T, last, 8, 4, MPI_INT64_T, window.win); },
-      [&](int has_come) { window.memory[9] = has_come != 0 ? value : 9; });
+  epoch([&] { MPI_Put(&value, 1, MPI_INT64_T, last, 9, 1, MPI_INT64_T, window.win); },
+        [&] { MPI_Get(of_other, 4, MPI_INT64_T, last, 8, 4, MPI_INT64_T, window.win); },
+        [&](int has_come) { window.memory[9] = has_come != 0 ? value : 9; });
   epoch([&] { MPI_Get(&got, 1, MPI_INT64_T, last, 9, 1, MPI_INT64_T, window.win); }, [] {},
         [](int) {});
   if (check::rank == 0) EXPECT_EQ(got, value);
