@@ -15,12 +15,20 @@ namespace nearcache {
 
 bool Region::reserve(size_t bytes) {
   release();
-  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) return false;
   base_ = base;
   bytes_ = bytes;
-  return true;
+  if (make_accessible(base, bytes)) return true;
+  release();
+  return false;
+}
+
+// In a program that locks all that it will ever map (mlockall), the system would fill the whole of
+// what may be touched, which is most of a node's memory.
+bool Region::make_accessible(void* from, size_t bytes) {
+  munlock(from, bytes);
+  return mprotect(from, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
 void Region::release() {

@@ -37,6 +37,9 @@ class Region {
   // Addresses for so many bytes, from a large page's boundary on, with nothing behind them yet: to
   // be mapped over. Null when the system refuses.
   static void* reserve_addresses(size_t bytes);
+  // Lets mapped addresses be read and written that could not be so far. False when the system
+  // refuses.
+  static bool make_accessible(void* from, size_t bytes);
 
   // Gives the memory behind whole pages inside [from, from + bytes) back; it reads as zero
   // afterwards, for all processes that share it. False where the system refuses: it may be as it

@@ -35,6 +35,12 @@ bool Epochs::some_without_number() const {
   return std::ranges::any_of(targets_, has_some);
 }
 
+bool Epochs::some_writes_outstanding() const {
+  return (unnoted_writes_ && all_known_since_ != unnoted_) ||
+         std::ranges::any_of(
+             touched_, [this](uint32_t target) { return (targets_[target].flags & writes) != 0; });
+}
+
 void Epochs::all_outstanding(bool or_writes) {
   unnoted_writes_ = or_writes || (unnoted_writes_ && all_known_since_ != unnoted_);
   ++unnoted_;

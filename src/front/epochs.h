@@ -97,6 +97,8 @@ class Epochs {
     return writes_outstanding(target) && mark(target) == no_mark;
   }
   bool some_without_number() const;
+  // Writes are outstanding at any target.
+  bool some_writes_outstanding() const;
   // How often such writes were completed.
   uint32_t completed_without_number() const { return completed_without_number_; }
   // Gets that were noted; others may be outstanding besides.

@@ -64,9 +64,9 @@ std::string Arena::map() {
   // as the file's large pages lie
   void* const at = Region::reserve_addresses(name_.size);
   if (at == nullptr) return failed("mmap of the arena");
-  void* const mapped = mmap(at, name_.size, PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_NORESERVE | MAP_FIXED, descriptor_, 0);
-  if (mapped == MAP_FAILED) {
+  void* const mapped =
+      mmap(at, name_.size, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, descriptor_, 0);
+  if (mapped == MAP_FAILED || !Region::make_accessible(mapped, name_.size)) {
     std::string wrong = failed("mmap of the arena");
     munmap(at, name_.size);
     return wrong;

@@ -72,10 +72,10 @@ def action(prototype, kind, call):
     context = "ctx" if prototype.on_context else "SHMEM_CTX_DEFAULT"
     element = element_bytes(prototype)
     around = {
-        "iget": f"DirectGet around({context}, from, strided_bytes({element}, from_stride, count), pe)",
-        "iput": f"DirectUpdate around({context}, to, strided_bytes({element}, to_stride, count), pe)",
-        "ibget": f"DirectGet around({context}, from, strided_bytes({element}, from_stride, count, block), pe)",
-        "ibput": f"DirectUpdate around({context}, to, strided_bytes({element}, to_stride, count, block), pe)",
+        "iget": f"DirectGet around({context}, strided_begin(from, {element}, from_stride, count), strided_bytes({element}, from_stride, count), pe)",
+        "iput": f"DirectUpdate around({context}, strided_begin(to, {element}, to_stride, count), strided_bytes({element}, to_stride, count), pe)",
+        "ibget": f"DirectGet around({context}, strided_begin(from, {element}, from_stride, count), strided_bytes({element}, from_stride, count, block), pe)",
+        "ibput": f"DirectUpdate around({context}, strided_begin(to, {element}, to_stride, count), strided_bytes({element}, to_stride, count, block), pe)",
         "update": f"DirectUpdate around({context}, target, sizeof *target, pe)",
         "fetching": f"FetchingAtomic around({context}, target, sizeof *target, pe)",
         "fetching_nbi": f"FetchingNbi around({context}, target, sizeof *target, pe)",

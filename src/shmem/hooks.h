@@ -188,8 +188,14 @@ class PutSignal {  // put_signal(_nbi): data and signal, both direct
   DirectCall call_;
 };
 
-// The bytes from the first to the last element of a strided access: `count` blocks of `block`
-// elements, which begin `stride` elements apart.
+// Where the lowest element of a strided access lies: the last one, if it goes backwards.
+inline const void* strided_begin(const void* first, size_t element, ptrdiff_t stride,
+                                 size_t count) {
+  if (stride >= 0 || count == 0) return first;
+  return static_cast<const char*>(first) - element * static_cast<size_t>(-stride) * (count - 1);
+}
+// The bytes from there to the end of the highest: `count` blocks of `block` elements, which begin
+// `stride` elements apart.
 inline size_t strided_bytes(size_t element, ptrdiff_t stride, size_t count, size_t block = 1) {
   if (count == 0 || block == 0) return 0;
   return element * (static_cast<size_t>(stride < 0 ? -stride : stride) * (count - 1) + block);

@@ -384,7 +384,9 @@ void nothing_is_older_than_the_longest_age() {
 }
 
 // `call` of the reader, between two reads: is what was read before still served?
-void keeps(bool kept, const std::function<void(Window&)>& call) {
+void keeps(
+    bool kept, const std::function<void(Window&)>& call,
+    const std::function<void(Window&)>& then = [](Window&) {}) {
   with_window(true, [&](Window& window) {
     settle(window, get_and_flush);
     if (check::rank == reader) {
@@ -395,6 +397,7 @@ void keeps(bool kept, const std::function<void(Window&)>& call) {
       get_and_flush(window, &found);
       EXPECT_EQ(found, place);
       EXPECT_CACHED(full_hits(window) - before == (kept && !strict() ? 1 : 0));
+      then(window);
     }
     MPI_Barrier(check::world);
   });
@@ -420,12 +423,57 @@ void puts_of_a_pause_are_seen(Read read, int target) {
   });
 }
 
+// Two windows of the same memory: what is put by one of them is read by the other.
+void puts_by_another_window(Read read, const char* mode, int64_t puts) {
+  with_window(true, [&](Window& window) {
+    MPI_Win other;
+    MPI_Info info = check::info("nearcache_mode", mode);
+    MPI_Win_create(window.memory, words * 8, 8, info, check::world, &other);
+    MPI_Info_free(&info);
+    MPI_Win_lock_all(0, other);
+    settle(window, read);
+    if (check::rank == reader) {
+      for (int64_t put = 1; put <= puts; ++put) {
+        put_and_flush({other, nullptr}, 1000 + put, place, owner);
+        if (put < 4 || put == puts) {
+          int64_t found = -1;
+          read(window, &found, place, owner);
+          read(window, &found, place, owner);
+          EXPECT_EQ(found, 1000 + put);
+        }
+      }
+    }
+    MPI_Barrier(check::world);
+    MPI_Win_unlock_all(other);
+    MPI_Win_free(&other);
+  });
+}
+
 void own_put(Window& window) { put_and_flush(window, 7, 50, writer); }
 void own_rput(Window& window) {
   const int64_t value = 7;
   MPI_Request request;
   MPI_Rput(&value, 1, MPI_INT64_T, writer, 50, 1, MPI_INT64_T, window.win, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+// What is complete at once may have the handle of a put, which tells nothing.
+void fetch_beside_a_put(bool put_first) {
+  const int64_t value = 7;
+  int64_t before;
+  MPI_Request put, fetch;
+  const auto begin_put = [&](const Window& window) {
+    MPI_Rput(&value, 1, MPI_INT64_T, writer, 50, 1, MPI_INT64_T, window.win, &put);
+  };
+  keeps(
+      false,
+      [&](Window& window) {
+        if (put_first) begin_put(window);
+        MPI_Rget_accumulate(&value, 1, MPI_INT64_T, &before, 1, MPI_INT64_T, writer, 51, 1,
+                            MPI_INT64_T, MPI_SUM, window.win, &fetch);
+        if (!put_first) begin_put(window);
+        MPI_Wait(&fetch, MPI_STATUS_IGNORE);
+      },
+      [&](Window&) { MPI_Wait(&put, MPI_STATUS_IGNORE); });
 }
 void own_rank_rget(Window& window) {
   int64_t found;
@@ -511,12 +559,76 @@ void locks_of_mode(nearcache_mode mode) {
   });
 }
 
+// A window that turns out to have no room for a cache, run with less storage than it wants, has
+// locks that have not gone down, by then: of another target as well.
+void locks_of_two_targets() {
+  with_window(false, [](Window& window) {
+    for (int turn = 0; turn < 20; ++turn) {
+      MPI_Barrier(check::world);
+      if (check::rank != reader) continue;
+      int64_t found[2] = {-1, -1};
+      for (const int target : {owner, writer}) MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.win);
+      get(window, &found[0], place, owner);
+      get(window, &found[1], place, writer);
+      for (const int target : {owner, writer}) MPI_Win_unlock(target, window.win);
+      EXPECT(found[0] == place && found[1] == place);
+    }
+    check::hidden_barrier();
+  });
+}
+
+// A lock covers what is loaded under it, too, by who has a pointer to the target's memory.
+void loads_under_a_lock(bool pointer_first) {
+  with_window(false, [&](Window& window) {
+    if (check::cached()) nearcache_set_mode(window.win, NEARCACHE_MODE_ALWAYS);
+    MPI_Errhandler handler;
+    MPI_Win_get_errhandler(window.win, &handler);
+    MPI_Win_set_errhandler(window.win, MPI_ERRORS_RETURN);
+    const volatile int64_t* theirs = nullptr;
+    const auto find = [&] {
+      MPI_Aint size = 0;
+      int unit = 0;
+      int64_t* found = nullptr;
+      if (MPI_Win_shared_query(window.win, owner, &size, &unit, &found) == MPI_SUCCESS && size > 0)
+        theirs = found;
+    };
+    MPI_Barrier(check::world);
+    if (check::rank == reader) {
+      int64_t found = -1;
+      get_locked(window, &found);
+      if (pointer_first) find();
+      MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+      if (!pointer_first) find();
+    }
+    after(reader, writer);
+    if (check::rank == writer) {
+      const int64_t value = 1000;
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
+      MPI_Put(&value, 1, MPI_INT64_T, owner, place, 1, MPI_INT64_T, window.win);
+      MPI_Win_unlock(owner, window.win);
+    }
+    if (check::rank == reader) {
+      for (int turn = 0; turn < 200 && theirs != nullptr; ++turn) {
+        EXPECT_EQ(theirs[place], place);
+        usleep(1000);
+      }
+      MPI_Win_unlock(owner, window.win);
+      if (theirs == nullptr) check::skip("no pointer to memory of an allocated window");
+    }
+    MPI_Win_set_errhandler(window.win, handler);
+    MPI_Barrier(check::world);
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return check::run(
       argc, argv, 3,
       {{"writer_that_had_no_window", a_writer_that_had_no_window},
+       // before any Rget is served, as the handle of those is known
+       {"fetch_beside_an_earlier_put_acquires", [] { fetch_beside_a_put(true); }},
+       {"fetch_beside_a_later_put_acquires", [] { fetch_beside_a_put(false); }},
        {"kept_across_flush", [] { kept_across(true, get_and_flush); }},
        {"kept_across_wait", [] { kept_across(true, rget_and_wait); }},
        {"kept_across_locks", [] { kept_across(false, get_locked); }},
@@ -540,6 +652,13 @@ int main(int argc, char** argv) {
         [] { puts_of_a_pause_are_seen(get_and_flush, reader); }},
        {"put_after_many_gets_of_the_own_rank_then_rget",
         [] { puts_of_a_pause_are_seen(rget_and_wait, reader); }},
+       {"puts_by_another_window", [] { puts_by_another_window(get_and_flush, "coherent", 4); }},
+       {"puts_by_another_window_then_rget",
+        [] { puts_by_another_window(rget_and_wait, "transparent", 4); }},
+       {"puts_by_another_window_that_pauses",
+        [] { puts_by_another_window(get_and_flush, "transparent", 200); }},
+       {"puts_by_another_window_that_is_off",
+        [] { puts_by_another_window(get_and_flush, "off", 4); }},
        {"own_put_keeps", [] { keeps(true, own_put); }},
        {"own_rput_keeps", [] { keeps(true, own_rput); }},
        {"own_rank_rget_keeps", [] { keeps(true, own_rank_rget); }},
@@ -552,5 +671,8 @@ int main(int argc, char** argv) {
        {"message_with_rget_acquires", [] { keeps(false, rget_and_message); }},
        {"win_sync_acquires", [] { keeps(false, win_sync); }},
        {"locks_in_mode_always", [] { locks_of_mode(NEARCACHE_MODE_ALWAYS); }},
-       {"locks_in_mode_user", [] { locks_of_mode(NEARCACHE_MODE_USER); }}});
+       {"locks_in_mode_user", [] { locks_of_mode(NEARCACHE_MODE_USER); }},
+       {"locks_of_two_targets", locks_of_two_targets},
+       {"loads_under_a_lock", [] { loads_under_a_lock(true); }},
+       {"loads_under_a_lock_by_a_late_pointer", [] { loads_under_a_lock(false); }}});
 }

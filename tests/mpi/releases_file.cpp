@@ -87,6 +87,7 @@ void add_files(Rows& rows) {
   ROW(MPI_File_get_position_shared, open, (file, &offset), close)
   ROW(MPI_File_get_size, open, (file, &offset), close)
   ROW(MPI_File_preallocate, open, (file, 4096), close)
+  ROW(MPI_File_seek, open, (file, 0, MPI_SEEK_END), close)
   ROW(MPI_File_seek_shared, open, (file, 0, MPI_SEEK_SET), close)
   ROW(MPI_File_set_atomicity, open, (file, 0), close)
   ROW(MPI_File_set_info, open, (file, MPI_INFO_ENV), close)

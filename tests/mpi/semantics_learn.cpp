@@ -307,6 +307,19 @@ Row file_made(const std::string& name, std::function<bool(const char*)> look) {
           }};
 }
 
+// Whether there is something in the file, which `ask` is asked for.
+bool size_told(const char* path, const std::function<void(MPI_File, MPI_Offset*)>& ask) {
+  MPI_File file;
+  MPI_Offset size = 0;
+  if (HIDDEN(MPI_File_open)(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file) !=
+      MPI_SUCCESS) {
+    return false;
+  }
+  ask(file, &size);
+  HIDDEN(MPI_File_close)(&file);
+  return size > 0;
+}
+
 void add_files(std::vector<Row>& rows) {
   rows.push_back(file_made("file_delete", [](const char* path) {
     return MPI_File_delete(path, MPI_INFO_NULL) == MPI_SUCCESS;
@@ -318,6 +331,15 @@ void add_files(std::vector<Row>& rows) {
     }
     HIDDEN(MPI_File_close)(&file);
     return true;
+  }));
+  rows.push_back(file_made("file_get_size", [](const char* path) {
+    return size_told(path, [](MPI_File file, MPI_Offset* size) { MPI_File_get_size(file, size); });
+  }));
+  rows.push_back(file_made("file_seek", [](const char* path) {
+    return size_told(path, [](MPI_File file, MPI_Offset* size) {
+      MPI_File_seek(file, 0, MPI_SEEK_END);
+      HIDDEN(MPI_File_get_position)(file, size);
+    });
   }));
 }
 

@@ -260,6 +260,44 @@ void many_puts_in_a_row_are_seen() {
       });
 }
 
+// The end of its epoch says that a put has left. Another rank fetches the word after that (as its
+// neighbour's, for instance), and the put arrives: the target does here what a network may.
+void a_put_that_arrives_after_its_epoch_is_seen() {
+  if (nodes() != 1 || check::ranks < 3) return check::skip("too few ranks of a node");
+  Window window("always");
+  in_turn(
+      0, [&] { window.read(600); }, [] {});
+  MPI_Win_unlock_all(window.win);
+  MPI_Group all, readers, owner;
+  const int last = target();
+  MPI_Comm_group(check::world, &all);
+  MPI_Group_excl(all, 1, &last, &readers);
+  MPI_Group_incl(all, 1, &last, &owner);
+  const auto epoch = [&](const std::function<void()>& first, const std::function<void()>& then,
+                         const std::function<void(int)>& arrival) {
+    reads() ? MPI_Win_start(owner, 0, window.win) : MPI_Win_post(readers, 0, window.win);
+    if (check::rank == 0) first(), MPI_Win_complete(window.win);
+    check::hidden_barrier();
+    if (!reads()) arrival(0);
+    check::hidden_barrier();
+    if (check::rank == 1) then();
+    if (reads() && check::rank != 0) MPI_Win_complete(window.win);
+    check::hidden_barrier();
+    if (!reads()) arrival(1), MPI_Win_wait(window.win);
+    check::hidden_barrier();
+  };
+  const int64_t value = 99;
+  int64_t of_other[4], got = -1;
+  epoch([&] { MPI_Put(&value, 1, MPI_INT64_T, last, 9, 1, MPI_INT64_T, window.win); },
+        [&] { MPI_Get(of_other, 4, MPI_INT64_T, last, 8, 4, MPI_INT64_T, window.win); },
+        [&](int has_come) { window.memory[9] = has_come != 0 ? value : 9; });
+  epoch([&] { MPI_Get(&got, 1, MPI_INT64_T, last, 9, 1, MPI_INT64_T, window.win); }, [] {},
+        [](int) {});
+  if (check::rank == 0) EXPECT_EQ(got, value);
+  for (MPI_Group* group : {&all, &readers, &owner}) MPI_Group_free(group);
+  MPI_Win_lock_all(0, window.win);
+}
+
 void derived_types_are_the_same_on_all_ranks() {
   Window window("always");
   MPI_Datatype other, every_other, every_third;
@@ -513,6 +551,7 @@ int main(int argc, char** argv) {
                      CASE(own_puts_are_seen_at_once_whoever_fetched),
                      CASE(puts_before_the_first_get_are_seen),
                      CASE(many_puts_in_a_row_are_seen),
+                     CASE(a_put_that_arrives_after_its_epoch_is_seen),
                      CASE(derived_types_are_the_same_on_all_ranks),
                      CASE(gets_of_parts_of_what_others_fetched_are_served),
                      CASE(acquires_end_what_others_fetched_before),

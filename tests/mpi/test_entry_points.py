@@ -41,7 +41,6 @@ RELEASES_NOTHING = {
         (Put|Rput|Accumulate|Raccumulate|Get_accumulate|Rget_accumulate)(_c)? Fetch_and_op Compare_and_swap Win_unlock_all""",
     "there are no windows yet, or the job ends": r"Init(_thread)? Session_init Abort",
     "a port is known to others by what the program does with its name": r"Open_port",
-    "the position is this rank's own": r"File_seek",
     "threads and streams of this process": r"Stream_(create|free) (Start|Stop)_progress_thread Async_(start|spawn)",
 }
 
@@ -66,7 +65,6 @@ ACQUIRES_NOTHING = {
     "there are no windows yet, or no more": r"Init(_thread)? Session_(init|finalize) Finalize Abort",
     "a port is known to others by what the program does with its name": r"Open_port",
     "it is this rank's own memory": r"Win_(attach|detach)",
-    "the position is this rank's own": r"File_seek",
     "threads and streams of this process": r"Stream_(create|free|progress) (Start|Stop)_progress_thread Async_(start|spawn)",
 }
 ACQUIRING = {

@@ -40,11 +40,27 @@ LOCKS = [
 ]
 
 
+# Calls that are acquires in quiet phases, of windows whose calls are not noted, too.
+ACQUIRES = [
+    "own_fetch_acquires",
+    "fetch_of_a_pause_acquires_by_flush",
+    "fetch_of_a_pause_acquires_by_flush_all",
+    "puts_by_another_window",
+    "puts_by_another_window_that_is_off",
+]
+
+
 @pytest.mark.few_mpis
-@pytest.mark.parametrize("case", LOCKS)
-def test_locks_of_programs_with_threads(mpi, preload, case):
+@pytest.mark.parametrize("case", LOCKS + ACQUIRES)
+def test_locks_and_acquires_of_programs_with_threads(mpi, preload, case):
     # One case each: with threads no phase follows the first in which somebody wrote.
     runs.run(mpi, "cached", 3, "phases", "--threads", "--only", case, env=QUIET)
+
+
+@pytest.mark.few_mpis
+def test_locks_of_a_window_without_room_for_a_cache(mpi, preload):
+    small = {"NEARCACHE_INDEX": 16, "NEARCACHE_MAX_STORAGE": "512k"}
+    runs.run(mpi, "lazy", 3, "phases", "--only", "locks_of_two_targets", env=dict(QUIET, **small))
 
 
 def test_phases_that_bring_nothing(mpi, preload):

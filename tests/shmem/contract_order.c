@@ -178,6 +178,26 @@ static void strided_over_cached(void) {
   }
 }
 
+/* A stride may be negative: what is touched lies before the address. */
+static void strided_backwards_over_cached(void) {
+  clean();
+  const int other = (me + 1) % pes;
+  int *ints = (int*)heap + 200 * me, values[100];
+  for (int round = 1; round <= 10; ++round) {
+    for (int i = 0; i < 100; ++i) values[i] = round * 1000 + i;
+    shmem_int_put(ints, values, 100, other);
+    shmem_int_iget(values, ints + 99, 1, -3, 30, other);
+    for (int i = 0; i < 30; ++i) CHECK_EQUAL(values[i], round * 1000 + 99 - 3 * i);
+    shmem_int_get(values, ints, 100, other);
+    for (int i = 0; i < 10; ++i) values[i] = -round * 1000 - i;
+    shmem_int_iput(ints + 60, values + 9, -5, -1, 10, other);  // ints[60], [55], ..., [15]
+    for (int i = 0; i < 100; ++i)
+      CHECK_EQUAL(shmem_int_g(ints + i, other), i % 5 == 0 && i >= 15 && i <= 60
+                                                    ? -round * 1000 - (i / 5 - 3)
+                                                    : round * 1000 + i);
+  }
+}
+
 static void atomics_against_cached_pages(void) {
   clean();
   const int other = (me + 1) % pes;
@@ -307,6 +327,7 @@ const struct test_case order_cases[] = {
     {"neighbouring_bytes_of_many_writers", neighbouring_bytes_of_many_writers},
     {"a_put_after_a_get_of_its_line", a_put_after_a_get_of_its_line},
     {"strided_over_cached", strided_over_cached},
+    {"strided_backwards_over_cached", strided_backwards_over_cached},
     {"atomics_against_cached_pages", atomics_against_cached_pages},
     {"atomics_of_all_on_one_word", atomics_of_all_on_one_word},
     {"bulk_over_small_and_small_over_bulk", bulk_over_small_and_small_over_bulk},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -420,6 +421,26 @@ TEST(CachedWindowTest, what_is_fetched_of_an_overlap_begins_at_a_whole_displacem
   EXPECT_EQ(over.head, 8u);
   program.sync(Targets::all());
   EXPECT_TRUE(program.is_memory(second.data(), 1, 8, 32));
+}
+
+// MPI takes an int of bytes, and that begins before what is cached ends.
+TEST(CachedWindowTest, what_is_fetched_behind_a_head_is_no_more_than_an_int_counts) {
+  Program program(Mode::always, CachedWindow::Data::simulated, 1 << 16, 48);
+  const auto get = [&](uint64_t bytes) {
+    RemoteGet one = plain_get(1, 0, bytes, nullptr);
+    one.elements = {};
+    const CachedWindow::Decision decision = program.look_up(one);
+    program.window.issued(one, decision);
+    program.window.end_sync(program.window.begin_sync(Targets::all(), false), true);
+    return decision;
+  };
+  get(64);
+  const CachedWindow::Decision most = get(uint64_t{INT_MAX} + 48);
+  EXPECT_EQ(most.answer, Answer::rest);
+  EXPECT_EQ(most.head, 48u);
+  program.window.invalidate();
+  get(64);
+  EXPECT_EQ(get(uint64_t{INT_MAX} + 60).answer, Answer::miss);
 }
 
 // Element by element, a flush after each. Returns how many gets went to the network.

@@ -135,8 +135,11 @@ TEST(Epochs, a_local_synchronisation_leaves_writes_outstanding) {
   write(epochs, 1);
   synchronise(epochs, Targets::one(1), true);
   EXPECT_FALSE(epochs.gets_noted(1));
-  EXPECT_TRUE(epochs.writes_outstanding(1));
+  EXPECT_TRUE(epochs.writes_outstanding(1) && epochs.some_writes_outstanding());
   EXPECT_FALSE(epochs.flush_is_empty(Targets::one(1)));
+  epochs.get_issued(2);
+  synchronise(epochs, Targets::one(1));
+  EXPECT_FALSE(epochs.some_writes_outstanding() || epochs.quiet());
 }
 
 TEST(Epochs, a_failed_synchronisation_completes_nothing) {
@@ -279,8 +282,10 @@ TEST(Epochs, after_calls_that_were_not_noted_anything_may_be_outstanding) {
     EXPECT_FALSE(epochs.gets_noted(target));
     EXPECT_EQ(epochs.mark(target), Epochs::no_mark);
   }
+  EXPECT_TRUE(epochs.some_writes_outstanding());
   synchronise(epochs, all);
   EXPECT_TRUE(epochs.flush_is_empty(all));
+  EXPECT_FALSE(epochs.some_writes_outstanding());
 }
 
 TEST(Epochs, a_synchronisation_makes_its_target_known_again_if_it_began_after_what_was_not_noted) {

@@ -591,10 +591,11 @@ CachedWindow::Decision CachedWindow::serve_pending(const RemoteGet& get, uint32_
 // How much of a head may be used: the tail must begin at a whole displacement, and go into one run
 // of the origin.
 uint64_t CachedWindow::usable_head(const RemoteGet& get, uint64_t have) const {
-  if (!get.contiguous_target || !in_one_run(get) || get.bytes - have > INT_MAX) return 0;
+  if (!get.contiguous_target || !in_one_run(get)) return 0;
   const int64_t past = (get.key.displacement + static_cast<int64_t>(have)) % shape_.unit;
   const auto excess = static_cast<uint64_t>(past < 0 ? past + shape_.unit : past);
-  return have > excess ? have - excess : 0;
+  const uint64_t head = have > excess ? have - excess : 0;
+  return get.bytes - head > INT_MAX ? 0 : head;
 }
 
 // The get goes along with one that is under way; if that one is shorter, only the tail is fetched

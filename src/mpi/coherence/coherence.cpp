@@ -80,6 +80,14 @@ void Coherence::no_longer_exposes(MPI_Win handle) {
   std::erase_if(exposed_, [&](const Exposed& memory) { return memory.handle == handle; });
 }
 
+bool Coherence::is_exposed(const void* base, uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto begin = reinterpret_cast<uintptr_t>(base);
+  return std::ranges::any_of(exposed_, [&](const Exposed& memory) {
+    return memory.begin < begin + bytes && begin < memory.end;
+  });
+}
+
 void Coherence::detached(MPI_Win handle, const void* base) {
   const std::lock_guard lock(mutex_);
   std::erase_if(exposed_, [&](const Exposed& memory) {

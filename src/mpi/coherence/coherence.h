@@ -33,6 +33,8 @@ class Coherence {
   void exposes(MPI_Win handle, CoherentWindow* window, const void* base, uint64_t bytes,
                bool allocated);
   void no_longer_exposes(MPI_Win handle);
+  // Some of it belongs to a window that there is.
+  bool is_exposed(const void* base, uint64_t bytes);
   void detached(MPI_Win handle, const void* base);  // a part of a dynamic window's
   // From now on several threads may call: nothing is kept, nor of this rank's memory by others.
   void threads_came();

@@ -70,11 +70,12 @@ struct Agreed {
 // What all ranks of a window must know alike, in one small reduction beside the several that
 // creation makes: the largest id any of them would give, whether displacement units differ, whether
 // every rank's calls are visible, how much memory each has at least and at most, whether all can
-// cover the window by phases, what coherence needs, and whether some want to share a cache. Empty
-// if all is well, else why the window is to be left alone.
+// cover the window by phases, what coherence needs, whether some want to share a cache, and whether
+// another window has some of the memory. Empty if all is well, else why the window is to be left
+// alone.
 std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowIdentity* identity,
                   bool* has_room, bool* covered, Agreed* coherent, bool* shares) {
-  Exchange exchange(12, 12);
+  Exchange exchange(13, 13);
   const int64_t unit = creation.unit;
   std::vector<uint64_t>& mine = exchange.sent();
   const std::vector<uint64_t>& most = exchange.received();
@@ -94,6 +95,7 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
   const SharersAgreed own(*shares, *identity);
   mine[10] = static_cast<uint64_t>(own.last);
   mine[11] = static_cast<uint64_t>(own.first);
+  mine[12] = identity->overlaps ? 1 : 0;
   if (next.Iallreduce(mine.data(), exchange.received().data(), static_cast<int>(mine.size()),
                       MPI_INT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
     return "MPI_Iallreduce failed";
@@ -112,6 +114,7 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
   sharers.last = static_cast<int64_t>(most[10]);
   sharers.first = static_cast<int64_t>(most[11]);
   *shares = sharers.are_several(*identity);
+  identity->overlaps = most[12] != 0;
   if (coherent->why_not.empty() && most[7] >= Board::slots)
     coherent->why_not = "another rank says that it cannot be";
   identity->unit = most[1] == -most[2] && unit > 0 ? unit : 0;
@@ -159,6 +162,9 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* c
     return "another rank does not answer";
   identity->far = std::move(met.far);
   *shares = *shares && why_not_shared(*identity).empty();
+  identity->overlaps = creation.memory.bytes > 0 &&
+                       context.coherence.is_exposed(creation.memory.base,
+                                                    static_cast<uint64_t>(creation.memory.bytes));
   context_limit_memory();
   bool covered = false;
   bool has_room = context.phases.has_room(members, &covered);
@@ -346,12 +352,16 @@ static void memory_changes(MPI_Win handle) {
 }
 
 // The program may have an address of others' memory (MPI-4.1 has the query for windows by
-// MPI_Win_allocate, too), to which it stores from now on.
+// MPI_Win_allocate, too), which it loads and stores to from now on.
 static void reaches_by_stores(MPI_Win handle, int rank, const void* base) {
   Window* window = context.windows.find(handle);
-  if (window == nullptr || window->coherent() == nullptr || rank == window->identity().rank ||
-      base == nullptr)
-    return;
+  if (window == nullptr || rank == window->identity().rank || base == nullptr) return;
+  {
+    const WindowLock lock(window->mutex());
+    window->defer_no_locks();
+  }
+  window->confirm_served(nearcache::Targets::all());
+  if (window->coherent() == nullptr) return;
   const nearcache::OptionalLock lock(context.threaded ? &context.coherence.mutex() : nullptr);
   for (int target = 0; target < window->identity().ranks; ++target) {
     if (target == rank || rank == MPI_PROC_NULL)

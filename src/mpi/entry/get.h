@@ -45,9 +45,10 @@ inline void note_receives(const GetCall& call) {
     tell_received(call.origin, call.origin_count, call.origin_type, true);
 }
 
-// Nobody wants to know of a get of this window.
+// Nobody wants to know of a get of this window, nor does a lock have to go down before it.
 inline bool left_alone(const Window* window) {
-  return window == nullptr || (!window->caching() && !window->observed());
+  return window == nullptr ||
+         (!window->caching() && !window->observed() && !window->locks_deferred());
 }
 
 // A get of a window that is not cached: noted, as the mode may be switched on.

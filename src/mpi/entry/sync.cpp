@@ -23,8 +23,8 @@ int passed_down(TraceSync kind, Call call) {
 
 constexpr auto nothing = [](Window&, Targets) {};
 
-// What a call says of others: something; that their exclusive epochs came before; or no more than
-// that own operations are complete.
+// What a call says of others: something; that what it comes after, others' exclusive epochs for
+// instance, is older than what is read next; or no more than that own operations are complete.
 enum class Learns : uint8_t { perhaps, order, no_more };
 
 [[gnu::always_inline]] inline void note(Learns learns) {
@@ -38,25 +38,37 @@ enum class Learns : uint8_t { perhaps, order, no_more };
   }
 }
 
+// Of a call that completes what is outstanding. It comes before gets from memory that another
+// window has, too.
+Learns learns_by_completing(Window& window) {
+  if (window.completes_fetches()) return Learns::perhaps;
+  if (!context.windows_may_overlap()) return Learns::no_more;
+  const WindowLock lock(window.mutex());
+  return window.writes_may_be_outstanding() ? Learns::order : Learns::no_more;
+}
+
 // A call that completes operations on targets, which `targets_of(window)` says. `after` runs under
 // the lock once MPI has returned success. A rank that is no target (MPI_PROC_NULL, or a wrong one)
 // is MPI's affair alone; the call counts as an acquire all the same.
 template <class TargetsOf, class Call, class After>
 int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns learns, Call call,
                After after) {
-  const bool local = kind == TraceSync::flush_local;
   Window* window = find_window(handle);
   if (window == nullptr) {
     const int rc = passed_down(kind, call);
     context.acquire();
     return rc;
   }
+  // MPI_Win_complete does not say that a put is there: the next epoch of this rank's comes after
+  // it, but not what another one fetches into a cache that they share.
+  const bool local =
+      kind == TraceSync::flush_local || (kind == TraceSync::complete && window->shares());
   context.progress.called();
   const Targets targets = targets_of(*window);
   if (window->locks_deferred()) [[unlikely]] {
     if (const int rc = window->confirm_served(targets); rc != MPI_SUCCESS) return rc;
   }
-  if (learns == Learns::no_more && window->completes_fetches()) learns = Learns::perhaps;
+  if (learns == Learns::no_more) learns = learns_by_completing(*window);
   if (!context.threaded && window->nothing_to_complete()) {
     const int rc = passed_down(kind, call);
     window->synced(targets, local, rc == MPI_SUCCESS);
@@ -163,9 +175,9 @@ int unlocked(Window& window, int rank) {
 // Of a window that pauses.
 [[gnu::noinline]] int unnoted_flush(Window& window, int rank) {
   window.flush_passed();
-  const bool fetched = window.completes_fetches();
+  const Learns learns = learns_by_completing(window);
   const int rc = next.Win_flush(rank, window.handle());
-  note(fetched ? Learns::perhaps : Learns::no_more);
+  note(learns);
   return rc;
 }
 

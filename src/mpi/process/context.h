@@ -53,6 +53,16 @@ struct Context {
   std::atomic<bool> invalidates{false};
   std::atomic<bool> invalidate_was_awaited{false};
 
+  // Windows that there are; of these, those that have memory of another one, of some rank, when
+  // they are made, and dynamic ones.
+  std::atomic<int> open_windows{0}, overlapping_windows{0}, dynamic_windows{0};
+  // Two windows may have the same memory.
+  bool windows_may_overlap() const {
+    return overlapping_windows.load(std::memory_order_relaxed) != 0 ||
+           (dynamic_windows.load(std::memory_order_relaxed) != 0 &&
+            open_windows.load(std::memory_order_relaxed) > 1);
+  }
+
   HomeProcess home;
   bool started = false;
   bool threaded = false;  // MPI_THREAD_MULTIPLE, in MPI_Init or in any session: windows lock

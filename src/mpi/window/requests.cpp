@@ -99,6 +99,11 @@ void request_note_plain(MPI_Request request) {
   ++tracked_requests;
 }
 
+bool is_complete(MPI_Request request) {
+  int flag = 0;
+  return next.Request_get_status(request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
+}
+
 void requests_forget(const Window* window) {
   RequestTable& requests = table();
   const std::lock_guard lock(requests.mutex);

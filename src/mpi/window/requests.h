@@ -33,10 +33,17 @@ inline int noted_plain(int rc, const MPI_Request* request) {
   }
   return rc;
 }
-// Of a fetching operation: its completion may tell of others. If it has the handle of served Rgets
-// it is complete, and that is told by its return.
+// Whether MPI says so without completing it.
+bool is_complete(MPI_Request request);
+
+// Of a fetching operation: its completion may tell of others. One that is complete at once may have
+// the handle of requests that tell nothing, so its return tells. (Out of quiet phases any
+// completion does.)
 inline int noted_fetch(int rc, const MPI_Request* request) {
-  if (rc == MPI_SUCCESS && served_request.is(*request)) note_acquire();
+  if (rc == MPI_SUCCESS &&
+      (served_request.is(*request) ||
+       (context.acquires.quiet.load(std::memory_order_relaxed) && is_complete(*request))))
+    note_acquire();
   return rc;
 }
 

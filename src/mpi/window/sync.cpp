@@ -38,8 +38,8 @@ void Window::learn_cost(const CostSampling::Result& result) {
 
 bool Window::may_defer_lock(int rank) {
   const WindowLock lock(mutex_);
-  if (!caching() || pause_.on() || !context.progress.available() || cached_.cache() == nullptr ||
-      !valid_target(rank) || rank == identity_.rank)
+  if (!caching() || pause_.on() || !may_defer_locks_ || !context.progress.available() ||
+      cached_.cache() == nullptr || !valid_target(rank) || rank == identity_.rank)
     return false;
   return !epochs().open(static_cast<uint32_t>(rank)) && (!transparent_ || context.phases.quiet());
 }

@@ -29,6 +29,7 @@ Window::Window(WindowIdentity identity, const Options& options, std::string obst
       options_(options),
       obstacle_(std::move(obstacle)) {
   handle_ = identity_.handle;
+  count_as_open(1);
   for (int rank = 0; rank < identity_.ranks; ++rank) {
     if (rank == identity_.rank) continue;
     const bool far = static_cast<size_t>(rank) < identity_.far.size() &&
@@ -41,7 +42,14 @@ Window::Window(WindowIdentity identity, const Options& options, std::string obst
   if (may_pause() && !caching_) pause_of_others();  // there is nothing to wait for
 }
 
+void Window::count_as_open(int by) const {
+  context.open_windows += by;
+  if (identity_.overlaps) context.overlapping_windows += by;
+  if (identity_.dynamic) context.dynamic_windows += by;
+}
+
 Window::~Window() {
+  count_as_open(-1);
   adopt_mode(Mode::off);
   if (observed_) tell_levels();
   if (group_ != MPI_GROUP_NULL) next.Group_free(&group_);

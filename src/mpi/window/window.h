@@ -43,6 +43,7 @@ struct WindowIdentity {
   int64_t unit = 1;         // displacement unit of all ranks, 0 if they differ
   // displacements are addresses of attached memory: nothing is known of what lies around a get
   bool dynamic = false;
+  bool overlaps = false;     // some rank's memory of it is another window's, too
   int64_t least_bytes = 0;   // of memory that each rank exposes at least; 0 where that is not known
   std::vector<uint8_t> far;  // by rank
 };
@@ -121,6 +122,8 @@ class Window {
   bool may_defer_lock(int rank);
   void defer_lock(int rank, int assert);
   bool locks_deferred() const { return deferred_.any(); }
+  // The program may load and store others' memory under a lock, which keeps others out, too.
+  void defer_no_locks() { may_defer_locks_ = false; }
   int take_locks(Targets targets) { return deferred_.take(*this, targets); }
   int confirm_served(Targets targets) { return deferred_.confirm(*this, targets); }
   bool drop_lock(Targets target) { return target.is_one() && deferred_.drop(*this, target.rank()); }
@@ -131,10 +134,16 @@ class Window {
   // A fetching accumulate is outstanding: what it completes by may tell of others' writes.
   void fetch_begins() { fetching_ = true; }
   bool may_complete_fetches() const { return fetching_; }
-  // In a pause it is not known which target has completed its own.
+  // Where calls are not noted it is not known which target has completed its own.
   bool completes_fetches() {
-    fetching_ = fetching_ && (pause_.on() || !epochs().quiet());
+    fetching_ = fetching_ && (pause_.on() || !epochs().quiet() || unknown_outstanding_);
     return fetching_;
+  }
+
+  // Own ones, of any target. With the lock.
+  bool writes_may_be_outstanding() const {
+    return pause_.on() ? wrote_unnoted_
+                       : epochs().some_writes_outstanding() || unknown_outstanding_;
   }
 
   // A flush would complete nothing, and is no error: a passive epoch is known to be open.
@@ -158,6 +167,7 @@ class Window {
     shares_ = cached_.shared() != nullptr;
     why_unshared_ = why_not;
   }
+  bool shares() const { return shares_; }
 
   // --- Coherent mode (mpi/coherence). Null where the ranks could not agree on it. ---
 
@@ -362,6 +372,7 @@ class Window {
   uint64_t hits() const { return plain_hits_ + cached_.hits(); }
 
  private:
+  void count_as_open(int by) const;
   // Set up for the first time: nothing can be outstanding yet.
   void adopt_mode(Mode mode);
   void pause(MPI_Datatype type, uint64_t bytes);
@@ -440,6 +451,7 @@ class Window {
   bool nearly_cheap_[2] = {};  // of near and far targets: gets of the size that was judged last
   bool fetching_ = false;
   bool any_far_ = false, all_far_ = true;  // of the other ranks
+  bool may_defer_locks_ = true;
   DeferredLocks deferred_;
   CostSampling sampling_;
   CachedWindow cached_;
