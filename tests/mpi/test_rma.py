@@ -56,12 +56,23 @@ def test_windows_that_the_engine_does_are_as_the_standard_has_them(
 
 
 @pytest.mark.few_mpis
-@pytest.mark.parametrize("fabric, memory", [("socket", "created"), ("node", "allocated")])
-@pytest.mark.parametrize("mode", ["off", "transparent"])
-def test_calls_that_are_unusual_are_right_or_an_error(mpi, preload, fabric, memory, mode):
+@pytest.mark.parametrize(
+    "fabric, memory, by_kernel, mode",
+    [
+        ("socket", "created", "on", "off"),
+        ("socket", "created", "on", "transparent"),
+        ("node", "allocated", "on", "off"),
+        ("node", "allocated", "on", "transparent"),
+        pytest.param("node", "created", "off", "off", id="messages-within-the-node"),
+    ],
+)
+def test_calls_that_are_unusual_are_right_or_an_error(
+    mpi, preload, fabric, memory, by_kernel, mode
+):
     env = {
         "NEARCACHE_RMA": "on",
         "NEARCACHE_RMA_FABRIC": fabric,
+        "NEARCACHE_RMA_PROCESS_MEMORY": by_kernel,
         "NEARCACHE_MODE": mode,
         "MALLOC_PERTURB_": "165",
     }
