@@ -84,6 +84,7 @@ void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
       next.Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(uint64_t), MPI_INFO_NULL, comm,
                         &memory, &group.window) == MPI_SUCCESS;
   if (allocated) {
+    return_errors(group.window);
     group.words = static_cast<uint64_t*>(memory);
     std::fill_n(group.words, 1 + group.reader_words, 0);
     {
