@@ -140,8 +140,8 @@ class Phases {
     // the phase after the last one in which somebody wrote; readers, a bit each
     uint64_t* words = nullptr;
     size_t reader_words = 0;
-    uint64_t told_in = never;       // the phase that `told` is about
-    std::vector<uint64_t> told;     // readers that know that this rank writes
+    uint64_t told_in = never;    // the phase that `told` is about
+    std::vector<uint64_t> told;  // readers that know that this rank writes
     // others know, or will when the requests are complete, that this rank reads
     bool reading = false;
     std::vector<MPI_Request> requests;  // on the way
