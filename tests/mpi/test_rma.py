@@ -242,6 +242,24 @@ def test_threads_that_make_first_windows_at_once_set_the_engine_up_together(mpi,
 
 
 @pytest.mark.few_mpis
+@pytest.mark.parametrize("fabric", ["socket", "node", "messages"])
+def test_threads_use_windows_at_the_same_time(mpi, preload, fabric):
+    env = {
+        "NEARCACHE_RMA": "on",
+        "NEARCACHE_RMA_FABRIC": "socket" if fabric == "socket" else "node",
+        "NEARCACHE_RMA_PROCESS_MEMORY": "off" if fabric == "messages" else "on",
+        "NEARCACHE_MODE": "off",
+        "NEARCACHE_VERBOSE": "2",
+    }
+    result = launch.run(mpi, 2, "rma_threads", env=env)
+    if result.lines("skipped"):
+        pytest.skip("this MPI has no threads")
+    result.check()
+    assert len(result.lines("ok")) == 2
+    assert "not done by the RMA engine" not in result.output
+
+
+@pytest.mark.few_mpis
 def test_of_the_engines_threads_one_at_a_time_makes_or_frees_a_window_of_the_host(mpi, preload):
     result = launch.run(
         mpi,
