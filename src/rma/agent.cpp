@@ -258,6 +258,10 @@ void Agent::wait_long(Doorbell* bell, Condition done) {
   bool found = done();
   while (!found) {
     if (idle_ != nullptr) idle_();
+    if (!running_) {  // nobody else answers what others ask meanwhile
+      const Lock lock(this);
+      poll(lock);
+    }
     bell->wait([&] { return found = done(); }, nap_ns);
   }
 }

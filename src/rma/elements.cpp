@@ -328,6 +328,11 @@ void apply(Operation operation, Element element, std::byte* memory, const std::b
   if (operation == Operation::sum && count == 1 &&
       (element == Element::int64 || element == Element::uint64))
     return each_alone<uint64_t>(memory, data, 1, [](uint64_t& a, uint64_t b) { a += b; });
+  // These may be of words.
+  if (operation == Operation::replace && element == Element::bytes) {
+    std::memcpy(memory, data, count);
+    return;
+  }
   with_type(element, [&]<class T>(Type<T>) { apply_to<T>(operation, memory, data, count); });
 }
 

@@ -95,6 +95,7 @@ Mark Window::lock_now(int rank) {
     if (near->queued) return defer(near, false);
   }
   Target& to = target(rank);
+  if (engine_->is_lost(members_.peer(rank))) return to.error = Status::lost_peer, 0;
   take_lock(rank, &to);
   if (to.lock != Lock::held) return 0;
   ask(rank, &to, Kind::acknowledge);

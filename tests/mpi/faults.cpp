@@ -151,6 +151,68 @@ void first_flush_of_an_exclusive_lock_goes_down() {
   MPI_Win_lock_all(0, words.win);
 }
 
+// Until nobody is known to write, so that what was read is kept although gets complete.
+void settle(const Words& words) {
+  for (int turn = 0; turn < 20000 && check::cached(); ++turn) {
+    const uint64_t before = check::stats(words.win).hits_full;
+    words.read(1, 5), words.read(1, 5);
+    if (check::stats(words.win).hits_full > before) break;
+  }
+}
+
+// As where another rank has revoked the communicator, or is gone: by that the sender knows what
+// that one did before.
+void a_send_that_fails_tells_of_others() {
+  Words words(100, "transparent");
+  if (!shimmed()) return;
+  if (origin()) {
+    settle(words);
+    EXPECT(words.read(1, 20));
+    const uint64_t before = check::stats(words.win).hits_full;
+    EXPECT(words.read(1, 20));
+    const uint64_t kept = check::stats(words.win).hits_full;
+    shim("shim_fail", "MPI_Send", 1);
+    EXPECT(MPI_Send(&before, 1, MPI_UINT64_T, 1, 0, check::world) != MPI_SUCCESS);
+    EXPECT(words.read(1, 20));
+    EXPECT(check::stats(words.win).hits_full == kept);
+  }
+}
+
+// It counts one phase less than the others from then on, for good: what it tells them of its writes
+// is not old, and they hear it again.
+void a_barrier_fails_at_a_rank_that_writes() {
+  Words words(100, "transparent");
+  if (!shimmed()) return;
+  const auto put = [&](int64_t value) {
+    if (!origin()) {
+      MPI_Put(&value, 1, MPI_INT64_T, 1, 7, 1, MPI_INT64_T, words.win);
+      words.flush(1);
+    }
+    check::hidden_barrier();
+  };
+  const auto expect = [&](int64_t value) {
+    int64_t got = -1;
+    if (origin()) {
+      words.get(&got, 1, 7);
+      words.flush(1);
+      EXPECT_EQ(got, value);
+    }
+    check::hidden_barrier();
+  };
+  if (origin()) settle(words);
+  expect(Words::word(1, 7));
+  put(500);
+  if (!origin()) {
+    shim("shim_fail", "MPI_Barrier", 1);
+    EXPECT(MPI_Barrier(MPI_COMM_WORLD) != MPI_SUCCESS);
+  }
+  (origin() ? MPI_Barrier : HIDDEN(MPI_Barrier))(MPI_COMM_WORLD);
+  if (origin()) settle(words);
+  expect(500);
+  put(1000);
+  expect(1000);
+}
+
 // One thread's flush is completing its put while another reads the same word: what that one got may
 // be older than the put.
 void get_during_another_threads_flush_of_a_put() {
@@ -190,6 +252,10 @@ int main(int argc, char** argv) {
        {"refused_tail_leaves_the_buffer_alone", refused_tail_leaves_the_buffer_alone},
        {"refused_get_is_not_counted", refused_get_is_not_counted},
        {"first_flush_of_an_exclusive_lock_goes_down", first_flush_of_an_exclusive_lock_goes_down},
+       {"a_send_that_fails_tells_of_others",
+        [=] { single ? a_send_that_fails_tells_of_others() : void(); }},
+       {"a_barrier_fails_at_a_rank_that_writes",
+        [=] { single ? a_barrier_fails_at_a_rank_that_writes() : void(); }},
        {"get_during_another_threads_flush_of_a_put",
         [=] { single ? void() : get_during_another_threads_flush_of_a_put(); }}},
       single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE);

@@ -56,12 +56,23 @@ def test_windows_that_the_engine_does_are_as_the_standard_has_them(
 
 
 @pytest.mark.few_mpis
-@pytest.mark.parametrize("fabric, memory", [("socket", "created"), ("node", "allocated")])
-@pytest.mark.parametrize("mode", ["off", "transparent"])
-def test_calls_that_are_unusual_are_right_or_an_error(mpi, preload, fabric, memory, mode):
+@pytest.mark.parametrize(
+    "fabric, memory, by_kernel, mode",
+    [
+        ("socket", "created", "on", "off"),
+        ("socket", "created", "on", "transparent"),
+        ("node", "allocated", "on", "off"),
+        ("node", "allocated", "on", "transparent"),
+        pytest.param("node", "created", "off", "off", id="messages-within-the-node"),
+    ],
+)
+def test_calls_that_are_unusual_are_right_or_an_error(
+    mpi, preload, fabric, memory, by_kernel, mode
+):
     env = {
         "NEARCACHE_RMA": "on",
         "NEARCACHE_RMA_FABRIC": fabric,
+        "NEARCACHE_RMA_PROCESS_MEMORY": by_kernel,
         "NEARCACHE_MODE": mode,
         "MALLOC_PERTURB_": "165",
     }
@@ -231,6 +242,24 @@ def test_threads_that_make_first_windows_at_once_set_the_engine_up_together(mpi,
 
 
 @pytest.mark.few_mpis
+@pytest.mark.parametrize("fabric", ["socket", "node", "messages"])
+def test_threads_use_windows_at_the_same_time(mpi, preload, fabric):
+    env = {
+        "NEARCACHE_RMA": "on",
+        "NEARCACHE_RMA_FABRIC": "socket" if fabric == "socket" else "node",
+        "NEARCACHE_RMA_PROCESS_MEMORY": "off" if fabric == "messages" else "on",
+        "NEARCACHE_MODE": "off",
+        "NEARCACHE_VERBOSE": "2",
+    }
+    result = launch.run(mpi, 2, "rma_threads", env=env)
+    if result.lines("skipped"):
+        pytest.skip("this MPI has no threads")
+    result.check()
+    assert len(result.lines("ok")) == 2
+    assert "not done by the RMA engine" not in result.output
+
+
+@pytest.mark.few_mpis
 def test_of_the_engines_threads_one_at_a_time_makes_or_frees_a_window_of_the_host(mpi, preload):
     result = launch.run(
         mpi,
@@ -326,12 +355,20 @@ done
 """
 
 
+# With a cache, hidden windows have errors, too, which are not the program's.
 @pytest.mark.one_mpi
-@pytest.mark.parametrize("fabric", ["auto", "socket"])
-def test_a_rank_that_is_killed_with_a_lock_loses_it_and_is_named(mpi, preload, tmp_path, fabric):
+@pytest.mark.parametrize("fabric, mode", [("auto", "off"), ("socket", "off"), ("auto", "coherent")])
+def test_a_rank_that_is_killed_with_a_lock_loses_it_and_is_named(
+    mpi, preload, tmp_path, fabric, mode
+):
     if mpi.family != "mpich":
         pytest.skip("ranks know their number by PMI_RANK")
-    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_RMA_FABRIC": fabric}
+    env = {
+        "NEARCACHE_RMA": "on",
+        "NEARCACHE_MODE": mode,
+        "NEARCACHE_QUIET_AFTER": "0",
+        "NEARCACHE_RMA_FABRIC": fabric,
+    }
     words = ("--only", "killed_with_a_lock")
     script = tmp_path / "hiding"
     script.write_text(

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <complex>
 #include <cstring>
 #include <limits>
+#include <thread>
 
 #include "rma/elements.h"
 
@@ -191,6 +193,30 @@ TEST(Elements, WhatLiesInAPairAndBehindItIsNotOfThePair) {
   EXPECT_TRUE(memory.value == 4 && memory.gap == 11 && memory.index == 1);
   apply_to_it(Operation::maxloc, more);
   EXPECT_TRUE(memory.value == 9 && memory.gap == 11 && memory.index == 0);
+}
+
+// Its owner may look at it by loads meanwhile.
+TEST(Elements, AWordThatIsReplacedIsNeverSeenInPart) {
+  const std::array<uint64_t, 2> values{0, UINT64_MAX};
+  for (const auto [element, count] : {std::pair(Element::bytes, 8), std::pair(Element::int64, 1)}) {
+    alignas(8) uint64_t word = 0;
+    std::atomic<bool> over{false};
+    std::thread writes([&] {
+      for (size_t i = 0; i < 100000; ++i) {
+        apply(Operation::replace, element, reinterpret_cast<std::byte*>(&word),
+              reinterpret_cast<const std::byte*>(&values[i % 2]), static_cast<size_t>(count));
+        if (i % 1000 == 0) std::this_thread::yield();
+      }
+      over = true;
+    });
+    uint64_t in_part = 0;
+    while (!over) {
+      const uint64_t seen = __atomic_load_n(&word, __ATOMIC_RELAXED);
+      in_part += seen != values[0] && seen != values[1];
+    }
+    writes.join();
+    EXPECT_EQ(in_part, 0u) << static_cast<int>(element);
+  }
 }
 
 TEST(Elements, BytesKnowBitsAndNothingElse) {

@@ -627,6 +627,25 @@ TEST(Rma, ARankThatIsKilledEndsWhatWaitsForIt) {
             "rank 1 is gone: it was killed, or its memory is not there");
 }
 
+// A lock that it can give nobody any more: nobody waits for it, near or far.
+TEST(Rma, AFlushOfALockOfARankThatIsGoneReturns) {
+  for (const int on_node : {1, 3}) {
+    Job job(3, 12, 64, on_node);
+    job.network.kill(1);
+    job.engines[2]->ended(1);
+    ASSERT_TRUE(job.window(2).broken());
+    for (const bool puts : {false, true}) {
+      job.window(2).lock(1, LockType::exclusive, false);
+      if (puts) job.put(2, 1, 0, uint64_t{1});
+      EXPECT_TRUE(job.flush(2, 1));
+      EXPECT_EQ(job.window(2).take_error(1), Status::lost_peer);
+      job.window(2).flush_all();
+      EXPECT_TRUE(job.run([&] { return job.window(2).all_reached(); }));
+      EXPECT_TRUE(job.unlock(2, 1));
+    }
+  }
+}
+
 // A batch of as many puts as it holds.
 std::vector<std::byte> puts_for(uint64_t window) {
   BatchWriter writer;

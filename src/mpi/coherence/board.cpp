@@ -20,6 +20,7 @@ Board::Board(MPI_Comm comm, std::vector<int> members) : members_(std::move(membe
   if (next.Win_allocate(sizeof(Memory), sizeof(uint64_t), MPI_INFO_NULL, comm, &memory, &window_) !=
       MPI_SUCCESS)
     return;
+  return_errors(window_);
   memory_ = static_cast<Memory*>(memory);
   *memory_ = Memory{};
   next.Barrier(comm);  // nobody sends anything before all are 0

@@ -76,7 +76,7 @@ def acquiring_all(row, call):
     synchronises = f"{row.arguments[0]} > 0" if row.arguments else "true"
     return (
         f"  note_look();\n  note_own_writes();\n  const int code = {call};\n  note_own_writes();\n"
-        f"  if (code == MPI_SUCCESS && {synchronises}) note_all_met(comm);\n  note_acquire();\n  return code;\n"
+        f"  if ({synchronises}) note_all_met(code, comm);\n  note_acquire();\n  return code;\n"
     )
 
 
@@ -139,6 +139,13 @@ def releasing(row, call):
     )
 
 
+def publishing(row, call):
+    return (
+        f"  const int code = {call};\n  if (code != MPI_SUCCESS) [[unlikely]]\n    note_acquire();\n"
+        "  return code;\n"
+    )
+
+
 def passing(row, call):
     return f"  return {call};\n"
 
@@ -160,7 +167,7 @@ GENERATED = {
     "query": querying,
     "release": releasing,
     "unkept": not_keeping,
-    "publish": passing,
+    "publish": publishing,
     "pass": passing,
 }
 

@@ -223,7 +223,7 @@ def value_of(row, name):
 
 
 def publishing(row, place, call):
-    return ["  " + call]
+    return ["  " + call, "  if (code != MPI_SUCCESS) note_acquire();"]
 
 
 def acquiring(row, place, call):
@@ -251,7 +251,7 @@ def acquiring_all(row, place, call):
         "  note_own_writes();",
         "  " + call,
         "  note_own_writes();",
-        f"  if (code == MPI_SUCCESS && {synchronises}) note_all_met(comm_in({place['comm']}));",
+        f"  if ({synchronises}) note_all_met(code, comm_in({place['comm']}));",
         "  note_acquire();",
     ]
 

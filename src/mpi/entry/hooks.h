@@ -41,9 +41,9 @@ inline void note_completion() noexcept {
   context.completed();
 }
 
-// A collective call on `comm` has ended, which no rank leaves before all have entered. A
-// communicator is about to end.
-void note_all_met(MPI_Comm comm) noexcept;
+// A collective call on `comm` has ended, which no rank leaves before all have entered; `code`: what
+// it returned. A communicator is about to end.
+void note_all_met(int code, MPI_Comm comm) noexcept;
 void note_comm_gone() noexcept;
 
 // Before and after a collective call, or a receive: others may learn by it that this rank has

@@ -2,8 +2,12 @@
 #pragma once
 
 #include "mpi/mpi_api.h"
+#include "mpi/process/next.h"
 
 namespace nearcache::mpi {
+
+// That of windows ends the program otherwise, whatever the program has chosen for its own.
+inline void return_errors(MPI_Win window) { next.Win_set_errhandler(window, MPI_ERRORS_RETURN); }
 
 // Makes a call again that fails, a few times. Whether it has succeeded.
 template <class Call>

@@ -84,6 +84,7 @@ void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
       next.Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(uint64_t), MPI_INFO_NULL, comm,
                         &memory, &group.window) == MPI_SUCCESS;
   if (allocated) {
+    return_errors(group.window);
     group.words = static_cast<uint64_t*>(memory);
     std::fill_n(group.words, 1 + group.reader_words, 0);
     {
@@ -270,6 +271,14 @@ void Phases::everybody_met() {
   update_quiet();
 }
 
+// What this rank writes from now on it tells as of a phase that never ends.
+void Phases::miscounted() {
+  const OptionalLock lock(context.threaded ? &mutex_ : nullptr);
+  miscounted_ = true;
+  for (uint32_t i = 0; i < companions_; ++i)
+    __atomic_store_n(&groups_[i].told_in, never, __ATOMIC_RELEASE);
+}
+
 void Phases::expire(uint64_t now) {
   expires_ = now + age_ticks_;
   if (acquires_->quiet) acquires_->add(true);
@@ -292,7 +301,7 @@ void Phases::tell_readers(Companion* group) {
   if (group->told_in != phase_) std::ranges::fill(group->told, 0);
   std::vector<uint64_t> told = group->told;
   // threads count no phases: they may write in any
-  const uint64_t after = context.threaded ? UINT64_MAX : phase_ + 1;
+  const uint64_t after = context.threaded || miscounted_ ? UINT64_MAX : phase_ + 1;
   for (uint32_t target = 0; target < group->members.size(); ++target) {
     const uint64_t bit = uint64_t{1} << target % 64;
     if ((group->readers(target / 64) & bit & ~told[target / 64]) == 0) continue;

@@ -88,6 +88,8 @@ class Phases {
 
   // A collective call of all ranks of the job has ended, which none leaves before all have entered.
   void everybody_met();
+  // Such a call has failed here: others may have counted a phase that this rank has not.
+  void miscounted();
   // A get that would be worth caching was looked up in vain: are there repeats between two
   // acquires? `line`: a hash of the place.
   void missed(uint64_t line) {
@@ -127,6 +129,8 @@ class Phases {
   static constexpr uint32_t most_groups = 16;
   static constexpr uint32_t most_ranks = 4096;  // of a group: each writer tells each reader
 
+  static constexpr uint64_t never = UINT64_MAX;  // of phases
+
   // The hidden window of a group, and what was sent through it.
   struct Companion {
     MPI_Win window = MPI_WIN_NULL;
@@ -136,8 +140,8 @@ class Phases {
     // the phase after the last one in which somebody wrote; readers, a bit each
     uint64_t* words = nullptr;
     size_t reader_words = 0;
-    uint64_t told_in = UINT64_MAX;  // the phase that `told` is about
-    std::vector<uint64_t> told;     // readers that know that this rank writes
+    uint64_t told_in = never;    // the phase that `told` is about
+    std::vector<uint64_t> told;  // readers that know that this rank writes
     // others know, or will when the requests are complete, that this rank reads
     bool reading = false;
     std::vector<MPI_Request> requests;  // on the way
@@ -173,6 +177,7 @@ class Phases {
 
   Acquires* const acquires_;
   uint64_t phase_ = 0;
+  bool miscounted_ = false;
   uint64_t locked_in_ = 0;  // the phase after the one in which this rank locked exclusively last
   static constexpr uint64_t nobody = 0, somebody = 1;
   void choose_word_of_readers() {

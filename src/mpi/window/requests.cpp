@@ -111,8 +111,13 @@ void requests_forget(const Window* window) {
       requests.tracked, [window](const auto& entry) { return entry.second.window == window; });
 }
 
-void note_all_met(MPI_Comm comm) noexcept {
-  if (context.world.is_everybody(comm)) context.phases.everybody_met();
+// After a failure nobody asks what the communicator is: it may be none.
+void note_all_met(int code, MPI_Comm comm) noexcept {
+  if (code != MPI_SUCCESS) {
+    context.phases.miscounted();
+  } else if (context.world.is_everybody(comm)) {
+    context.phases.everybody_met();
+  }
 }
 
 void note_comm_gone() noexcept { context.world.forget_communicators(); }

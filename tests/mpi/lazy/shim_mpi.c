@@ -242,6 +242,12 @@ int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   return fails("MPI_Waitall") ? MPI_ERR_IN_STATUS : result;
 }
 
+int MPI_Barrier(MPI_Comm comm) { return fails("MPI_Barrier") ? MPI_ERR_OTHER : PMPI_Barrier(comm); }
+
+int MPI_Send(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  return fails("MPI_Send") ? MPI_ERR_OTHER : PMPI_Send(buffer, count, type, to, tag, comm);
+}
+
 int MPI_Request_free(MPI_Request* request) {
   return fails("MPI_Request_free") ? MPI_ERR_OTHER : PMPI_Request_free(request);
 }
