@@ -232,7 +232,8 @@ def parts_of(folder, programs):
         for index in range(parts):
             found = folder / f"{program}.{index}.xml"
             words = ["env", f"GTEST_TOTAL_SHARDS={parts}", f"GTEST_SHARD_INDEX={index}"]
-            words += ["timeout", HANGS, folder / "tests" / "unit" / program]
+            # What other tests measure of programs beside them is to be right.
+            words += ["nice", "-n", "5", "timeout", HANGS, folder / "tests" / "unit" / program]
             yield [*words, f"--gtest_output=xml:{found}", "--gtest_brief=1"], found
 
 
@@ -250,8 +251,8 @@ def unit_tests(stage, env):
                 stderr=subprocess.STDOUT,
             )
         running.append((process, found))
-    ctest(stage, BUILD, env, ("-R", "^fuzz_"))
     codes = [process.wait() for process, _ in running]
+    ctest(stage, BUILD, env, ("-R", "^fuzz_"))
     for _, found in running:
         print(found.with_suffix(".log").read_text(errors="replace"), flush=True)
     if not all(found.exists() for _, found in running):
@@ -288,7 +289,6 @@ def sanitizer_script(name):
     ]
     runs = []
     for words, found in shards(name):
-        words = ["nice", "-n", "5", *words]
         log, code = (shlex.quote(str(found.with_suffix(end))) for end in (".log", ".code"))
         runs.append(f"{{ {shlex.join(map(str, words))} >{log} 2>&1; echo $? >{code}; }} &")
     if sanitizer.fuzzers:
