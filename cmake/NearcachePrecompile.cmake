@@ -26,6 +26,9 @@ endfunction()
 # The target with HEADERS as TARGET can use them: one for each set of flags, and for programs apart from libraries.
 function(nearcache_precompiled target headers out)
   get_target_property(options ${target} COMPILE_OPTIONS)
+  if(NOT options)  # as in another project, which has set none
+    set(options "")
+  endif()
   list(REMOVE_DUPLICATES options)
   get_target_property(type ${target} TYPE)
   set(kind library)

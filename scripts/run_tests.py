@@ -305,7 +305,7 @@ def start_sanitized(env):
     for name in SANITIZERS:
         folder, _ = sanitizer_build(name)
         folder.mkdir(exist_ok=True)
-        for *_, found in shards(name):
+        for _, found in shards(name):
             for end in (".xml", ".code"):
                 found.with_suffix(end).unlink(missing_ok=True)
         for path in (results(folder), *logs(name)):
@@ -331,7 +331,7 @@ def stop_sanitized(started):
 def sanitized(stage, name, env):
     """The results of unit and fuzz tests in a build with a sanitizer. Where a program ended before it could tell them, each test is run by itself."""
     folder, settings = sanitizer_build(name)
-    found = [each for *_, each in shards(name)]
+    found = [each for _, each in shards(name)]
     if SANITIZERS[name].fuzzers:
         found.append(results(folder))
     if all(path.exists() for path in found):
@@ -340,7 +340,7 @@ def sanitized(stage, name, env):
                 print(log.read_text(errors="replace"), flush=True)
         for path in found:
             count(stage, path)
-        for *_, path in shards(name):
+        for _, path in shards(name):
             code = path.with_suffix(".code").read_text().strip()
             # Leaks are found when all tests have passed and are told.
             if code != "0" and not stage.failed:

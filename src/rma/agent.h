@@ -207,7 +207,8 @@ class Agent {
   bool polling_ = false;         // a thread of the program looks at the fabric, or is called to
   bool asleep_ = false;          // it sleeps
   std::vector<Follower*> followers_;  // oldest first; those who are called are no longer among them
-  bool running_ = false, ending_ = false;
+  std::atomic<bool> running_{false};  // read by who waits, without the mutex
+  bool ending_ = false;
   bool fabric_watched_ = true;  // the fabric's descriptor, by the agent
   bool host_lets_help_ = false;
   // The agent is disarmed for who helps, or for the next call (`lent_`). Changes under the mutex.

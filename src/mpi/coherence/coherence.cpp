@@ -64,7 +64,7 @@ void Coherence::exposes(MPI_Win handle, CoherentWindow* window, const void* base
   const auto begin = reinterpret_cast<uintptr_t>(base);
   const uintptr_t end = begin + bytes;
   for (const Exposed& other : exposed_) {
-    if (other.begin >= end || begin >= other.end) continue;
+    if (!other.has_some_of(begin, end)) continue;
     if (other.window != nullptr)
       other.window->own_stores().never("another window has a part of its memory");
     if (window != nullptr) window->own_stores().never("another window has a part of its memory");
@@ -83,9 +83,8 @@ void Coherence::no_longer_exposes(MPI_Win handle) {
 bool Coherence::is_exposed(const void* base, uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   const auto begin = reinterpret_cast<uintptr_t>(base);
-  return std::ranges::any_of(exposed_, [&](const Exposed& memory) {
-    return memory.begin < begin + bytes && begin < memory.end;
-  });
+  return std::ranges::any_of(
+      exposed_, [&](const Exposed& memory) { return memory.has_some_of(begin, begin + bytes); });
 }
 
 void Coherence::detached(MPI_Win handle, const void* base) {

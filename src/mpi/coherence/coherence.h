@@ -85,6 +85,8 @@ class Coherence {
     MPI_Win handle;
     CoherentWindow* window;
     uintptr_t begin, end;
+
+    bool has_some_of(uintptr_t from, uintptr_t to) const { return begin < to && from < end; }
   };
 
   [[gnu::noinline]] void publish(bool releases);

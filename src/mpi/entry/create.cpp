@@ -352,21 +352,23 @@ static void memory_changes(MPI_Win handle) {
 }
 
 // The program may have an address of others' memory (MPI-4.1 has the query for windows by
-// MPI_Win_allocate, too), which it loads and stores to from now on.
-static void reaches_by_stores(MPI_Win handle, int rank, const void* base) {
+// MPI_Win_allocate, too), which it loads and stores to from now on. Fails where a lock that covers
+// that cannot be taken.
+static int reaches_by_stores(MPI_Win handle, int rank, const void* base) {
   Window* window = context.windows.find(handle);
-  if (window == nullptr || rank == window->identity().rank || base == nullptr) return;
+  if (window == nullptr || rank == window->identity().rank || base == nullptr) return MPI_SUCCESS;
   {
     const WindowLock lock(window->mutex());
     window->defer_no_locks();
   }
-  window->confirm_served(nearcache::Targets::all());
-  if (window->coherent() == nullptr) return;
+  const int rc = window->confirm_served(nearcache::Targets::all());
+  if (window->coherent() == nullptr) return rc;
   const nearcache::OptionalLock lock(context.threaded ? &context.coherence.mutex() : nullptr);
   for (int target = 0; target < window->identity().ranks; ++target) {
     if (target == rank || rank == MPI_PROC_NULL)
       window->coherent()->never_again(static_cast<uint32_t>(target));
   }
+  return rc;
 }
 
 }  // namespace nearcache::mpi
@@ -418,16 +420,14 @@ int MPI_Win_free(MPI_Win* win) {
 
 int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* disp_unit, void* baseptr) {
   const int rc = next.Win_shared_query(win, rank, size, disp_unit, baseptr);
-  if (rc == MPI_SUCCESS) reaches_by_stores(win, rank, *static_cast<void**>(baseptr));
-  return rc;
+  return rc == MPI_SUCCESS ? reaches_by_stores(win, rank, *static_cast<void**>(baseptr)) : rc;
 }
 
 #ifdef NEARCACHE_HAS_Win_shared_query_c
 int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_unit,
                            void* baseptr) {
   const int rc = next.Win_shared_query_c(win, rank, size, disp_unit, baseptr);
-  if (rc == MPI_SUCCESS) reaches_by_stores(win, rank, *static_cast<void**>(baseptr));
-  return rc;
+  return rc == MPI_SUCCESS ? reaches_by_stores(win, rank, *static_cast<void**>(baseptr)) : rc;
 }
 #endif
 

@@ -301,7 +301,7 @@ void Phases::tell_readers(Companion* group) {
   if (group->told_in != phase_) std::ranges::fill(group->told, 0);
   std::vector<uint64_t> told = group->told;
   // threads count no phases: they may write in any
-  const uint64_t after = context.threaded || miscounted_ ? UINT64_MAX : phase_ + 1;
+  const uint64_t after = context.threaded || miscounted_ ? never : phase_ + 1;
   for (uint32_t target = 0; target < group->members.size(); ++target) {
     const uint64_t bit = uint64_t{1} << target % 64;
     if ((group->readers(target / 64) & bit & ~told[target / 64]) == 0) continue;
