@@ -255,6 +255,9 @@ class Window {
   static constexpr uint64_t part = 64 << 10;
   static constexpr size_t most_pieces = 1024;  // of a message
   static constexpr uint64_t least_runs = 8;    // of a layout that is told
+  // The kernel takes half a microsecond for each run of another process's memory: so many that are
+  // shorter than this are copied sooner by their owner, for a message.
+  static constexpr uint64_t many_runs = 64, short_run = 2 << 10;
   // Bytes to a target after which it is asked where its memory is, and of a run that is large: then
   // a message's way through the target's processor costs more than one operation of the network.
   static constexpr uint64_t large = 4 << 10;
@@ -272,6 +275,7 @@ class Window {
   void reach(Near* near) const;
   Near* search_near(int rank);
   bool usable(Near* near, Target* to, bool may_wait);
+  static bool faster_by_message(const Transfer& transfer, const Near& near);
   bool execute_near(Transfer* transfer, Near* near);
   static Memory memory_of(const Near& near);
   Status execute_at(const Transfer& transfer, Near* near, bool* refused);

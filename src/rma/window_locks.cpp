@@ -232,7 +232,8 @@ void Window::do_deferred(Near* near) {
       each.transfer.pieces = each.pieces;
       each.transfer.data = each.data.data();
       each.transfer.done = 0;
-      sent = sent || near->reaches(Near::Reach::messages) || !execute_near(&each.transfer, near);
+      sent = sent || near->reaches(Near::Reach::messages) ||
+             faster_by_message(each.transfer, *near) || !execute_near(&each.transfer, near);
       while (each.transfer.done < each.transfer.length) issue_part(&each.transfer, &to);
     }
   }

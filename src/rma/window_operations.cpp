@@ -8,6 +8,15 @@
 #include "rma/window.h"
 
 namespace nearcache::rma {
+namespace {
+
+// Of the target's memory; of elements that end within a layout, about so many.
+uint64_t runs_of(const Transfer& transfer) {
+  const ElementLayout& layout = transfer.layout;
+  return layout.size > 0 ? transfer.length / layout.size * layout.blocks : transfer.pieces.size();
+}
+
+}  // namespace
 
 // Near memory
 
@@ -45,6 +54,12 @@ Status Window::execute_at(const Transfer& transfer, Near* near, bool* refused) {
     return reached == net::Reached::unmapped ? Status::out_of_range : Status::ok;
   engine_->ended(members_.peer(near->rank));
   return Status::lost_peer;
+}
+
+bool Window::faster_by_message(const Transfer& transfer, const Near& near) {
+  if (!near.reaches(Near::Reach::process)) return false;
+  const uint64_t runs = runs_of(transfer);
+  return runs >= many_runs && transfer.length / runs < short_run;
 }
 
 // False if the memory cannot be reached any more: then operations go by messages.
@@ -91,7 +106,7 @@ bool Window::issue(Transfer* transfer) {
   }
   if (Near* const near = this->near(transfer->target);
       near != nullptr && transfer->done == 0 && usable(near, known(transfer->target), true) &&
-      execute_near(transfer, near))
+      !faster_by_message(*transfer, *near) && execute_near(transfer, near))
     return true;
   if (Near* const near = this->near(transfer->target); near != nullptr && near->queued) {
     if (crowded(transfer->target)) return false;
@@ -136,7 +151,7 @@ bool Window::put_few(int rank, int64_t displacement, const void* data, uint64_t 
 void Window::use_layout(Transfer* transfer, Target* to) {
   const ElementLayout& layout = transfer->layout;
   if (transfer->sent != nullptr || transfer->done > 0 || layout.size == 0 ||
-      transfer->length / layout.size * layout.blocks < least_runs)
+      runs_of(*transfer) < least_runs)
     return;
   std::vector<uint64_t> unused;
   transfer->sent = to->layouts.use(layout, layout_share(members_.size()), &unused);

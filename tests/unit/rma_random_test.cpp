@@ -21,6 +21,7 @@ using test::Network;
 
 constexpr size_t cells = 24;
 constexpr int everybody = -1;
+constexpr size_t words_of_short_runs = 40;  // a cell: two of them are many runs
 
 struct Fetched {
   std::vector<uint64_t> got, expected;
@@ -86,8 +87,12 @@ class Program {
     if (chosen.empty()) return;
     std::vector<Piece> pieces;
     std::vector<uint64_t> data;
+    const bool by_words = words_ > 1 && words_ <= words_of_short_runs && below(2) == 0;
     for (const size_t cell : chosen) {
-      pieces.push_back({static_cast<int64_t>(cell * words_ * 8), words_ * 8});
+      const auto begin = static_cast<int64_t>(cell * words_ * 8);
+      for (size_t i = 0; by_words && i < words_; ++i)
+        pieces.push_back({begin + static_cast<int64_t>(8 * i), 8});
+      if (!by_words) pieces.push_back({begin, words_ * 8});
       data.insert(data.end(), words_, random_() % 1000);
     }
     if (!ordered_) keep_apart(origin, target, chosen);
@@ -199,6 +204,17 @@ TEST(RmaRandom, ProgramsDoWhatTheOracleSays) {
   Program(200, 1, 1).run(2);
   Program(200, 1, 8).run(2);
   Program(200, 1, 8, Memories::process).run(2);
+}
+
+TEST(RmaRandom, ProgramsDoWhatTheOracleSaysWhereManyShortRunsGoByMessages) {
+  for (uint64_t seed = 0; seed < uint64_t{steps_of(200)}; ++seed) {
+    SCOPED_TRACE(seed);
+    constexpr int sizes[] = {2, 3, 5, 16};
+    Program(sizes[seed % 4], seed, seed % 3 == 2 ? 3 : 16, Memories::process, Network::messages,
+            words_of_short_runs)
+        .run(8);
+    if (HasFailure()) return;
+  }
 }
 
 TEST(RmaRandom, ProgramsDoWhatTheOracleSaysWhereTheNetworkReachesMemory) {

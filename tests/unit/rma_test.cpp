@@ -834,7 +834,7 @@ TEST(RmaNode, OperationsWaitWithTheirRankForTheLock) {
     job.window(1).lock(2, LockType::exclusive, false);
     uint64_t old = 9, late = 9;
     {
-      const Strided type(1, 3000, 2, 3);
+      const Strided type(1, 60, 100, 150);
       std::vector<uint64_t> gone = data;  // both may be gone before it is the turn
       const auto to_2 = [](Transfer transfer) { return transfer.target = 2, transfer; };
       ASSERT_TRUE(job.issue(1, to_2(by_layout(Kind::put, type, 1, &gone))));
@@ -978,7 +978,7 @@ TEST(RmaNode, RanksOfANodeNeedNotFollowEachOther) {
 // Memory that the program has brought
 
 TEST(RmaNode, TheKernelCopiesWhatOthersOfTheNodeBroughtAndNoMessagesGo) {
-  Job job(3, 5, 60000, 3, Memories::process);
+  Job job(3, 5, 300000, 3, Memories::process);
   ASSERT_TRUE(job.window(0).near(2)->reaches(Near::Reach::process));
   EXPECT_EQ(job.window(0).reached_nears(), 3u);
   uint64_t old = 0, got = 0;
@@ -1001,17 +1001,17 @@ TEST(RmaNode, TheKernelCopiesWhatOthersOfTheNodeBroughtAndNoMessagesGo) {
     EXPECT_EQ(job.word(2, 5), swap[1] == 45 ? 8u : 45u);
   }
   // More runs than a call of the kernel takes, and more bytes than others wait for.
-  const Strided type(1, 5000, 2, 3);
-  std::vector<uint64_t> data(30000), back(30000);
+  const Strided type(1, 550, 256, 260);
+  std::vector<uint64_t> data(2 * 550 * 256), back(data.size());
   std::iota(data.begin(), data.end(), 1);
   const auto to_2 = [](Transfer transfer) { return transfer.target = 2, transfer; };
   job.word(2, 5) = 0;
-  ASSERT_TRUE(job.issue(0, to_2(by_layout(Kind::put, type, 3, &data))));
-  ASSERT_TRUE(job.issue(0, to_2(by_layout(Kind::accumulate, type, 3, &data, Operation::sum))));
-  ASSERT_TRUE(job.issue(0, to_2(by_layout(Kind::get, type, 3, &back))));
+  ASSERT_TRUE(job.issue(0, to_2(by_layout(Kind::put, type, 2, &data))));
+  ASSERT_TRUE(job.issue(0, to_2(by_layout(Kind::accumulate, type, 2, &data, Operation::sum))));
+  ASSERT_TRUE(job.issue(0, to_2(by_layout(Kind::get, type, 2, &back))));
   for (size_t i = 0; i < back.size(); ++i) ASSERT_EQ(back[i], 2 * data[i]) << i;
-  for (size_t i = 0; i < 45000; ++i)
-    ASSERT_EQ(job.word(2, i), i % 3 == 2 ? 0 : 2 * (i / 3 * 2 + i % 3 + 1)) << i;
+  for (size_t i = 0; i < 2 * 550 * 260; ++i)
+    ASSERT_EQ(job.word(2, i), i % 260 >= 256 ? 0 : 2 * (i / 260 * 256 + i % 260 + 1)) << i;
   EXPECT_EQ(job.window(0).flush(2), 0u);
   EXPECT_EQ(job.window(0).unlock(2), 0u);
   ASSERT_TRUE(job.fence());
@@ -1023,8 +1023,45 @@ TEST(RmaNode, TheKernelCopiesWhatOthersOfTheNodeBroughtAndNoMessagesGo) {
   EXPECT_EQ(job.word(2, 1), 9u);
   EXPECT_TRUE(Window::move_at_once(near, Kind::get, 0, &got, 8));
   EXPECT_EQ(got, job.word(2, 0));
-  for (const int64_t at : {int64_t{60000}, int64_t{-1}, INT64_MAX})
+  for (const int64_t at : {int64_t{300000}, int64_t{-1}, INT64_MAX})
     EXPECT_FALSE(Window::move_at_once(near, Kind::put, at, &got, 8));
+}
+
+// Many short runs are copied by their owner, for a message, in the order of what came before; the
+// lock that a word gave is given back after that.
+TEST(RmaNode, ManyShortRunsOfOthersMemoryGoByMessages) {
+  const Strided type(1, 5000, 2, 3);
+  const auto to_2 = [](Transfer transfer) { return transfer.target = 2, transfer; };
+  for (const bool waits : {false, true}) {
+    Job job(3, 5, 60000, 3, Memories::process);
+    std::vector<uint64_t> data(30000), back(30000);
+    std::iota(data.begin(), data.end(), 1);
+    uint64_t old = 9, last = 9;
+    if (waits) job.window(1).lock(2, LockType::exclusive, false);
+    if (waits) ASSERT_TRUE(job.put(1, 2, 1, uint64_t{7}));
+    job.window(0).lock(2, LockType::exclusive, false);
+    ASSERT_TRUE(job.put(0, 2, 1, uint64_t{40}));
+    ASSERT_TRUE(job.fetch_add(0, 2, 1, 2, &old));
+    EXPECT_EQ(old, waits ? 9u : 40u);
+    ASSERT_TRUE(job.issue(0, to_2(by_layout(Kind::put, type, 3, &data))));
+    ASSERT_TRUE(job.issue(0, to_2(by_layout(Kind::accumulate, type, 3, &data, Operation::sum))));
+    ASSERT_TRUE(job.issue(0, to_2(by_layout(Kind::get, type, 3, &back))));
+    ASSERT_TRUE(job.fetch_add(0, 2, 1, 1, &last));  // after them
+    const Mark mark = job.window(0).unlock(2);
+    EXPECT_NE(mark, 0u);
+    if (waits) job.window(1).unlock(2);
+    EXPECT_FALSE(job.window(1).near(2)->commons->lock.try_take(LockType::shared));
+    ASSERT_TRUE(job.run([&] { return job.window(0).reached(2, mark); }));
+    EXPECT_GT(job.network.batches(), 0u);
+    EXPECT_EQ(old, 40u);
+    EXPECT_EQ(last, 4u);
+    job.word(2, 1) -= 1;
+    for (size_t i = 0; i < back.size(); ++i) ASSERT_EQ(back[i], 2 * data[i]) << i;
+    for (size_t i = 0; i < 45000; ++i)
+      ASSERT_EQ(job.word(2, i), i % 3 == 2 ? 0 : 2 * (i / 3 * 2 + i % 3 + 1)) << i;
+    EXPECT_EQ(job.window(0).take_error(2), Status::ok);
+    EXPECT_TRUE(job.window(1).near(2)->commons->lock.try_take(LockType::exclusive));
+  }
 }
 
 TEST(RmaNode, MemoryThatIsNotThereAnyMoreIsAnErrorOfTheNextFlush) {

@@ -433,10 +433,10 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp
 
 int MPI_Win_set_info(MPI_Win win, MPI_Info info) {
   context.coherence.release();
-  const int rc = next.Win_set_info(win, info);
+  int rc = next.Win_set_info(win, info);
   Window* window = context.windows.find(win);
   if (window != nullptr && rc == MPI_SUCCESS) {
-    window->confirm_served(nearcache::Targets::all());
+    rc = window->confirm_served(nearcache::Targets::all());
     const WindowLock lock(window->mutex());
     nearcache::Options options = window->options();
     if (read_info(info, &options)) window->mode_is_named();

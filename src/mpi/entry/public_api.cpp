@@ -82,7 +82,8 @@ int nearcache_set_mode(MPI_Win win, nearcache_mode mode) {
   Window* window = find(win);
   if (window == nullptr) return MPI_ERR_WIN;
   if (mode < NEARCACHE_MODE_OFF || mode > NEARCACHE_MODE_COHERENT) return MPI_ERR_ARG;
-  window->confirm_served(nearcache::Targets::all());
+  if (const int rc = window->confirm_served(nearcache::Targets::all()); rc != MPI_SUCCESS)
+    return rc;
   const WindowLock lock(window->mutex());
   if (mode != NEARCACHE_MODE_OFF && !window->obstacle().empty()) return MPI_ERR_ARG;
   window->mode_is_named();
