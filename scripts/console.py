@@ -92,7 +92,7 @@ def logged(words, log, on_line=None, env=None, cwd=ROOT):
 def configure_words(build, settings):
     """CMake's command line; a new build folder gets Ninja when it is there.
 
-    Sources are compiled several together, and headers of the C++ library once, since most of a compilation is reading headers, and that for every MPI.
+    The sources of a target are compiled together, and headers of the C++ library once, since most of a compilation is reading headers, and that for every MPI.
     """
     words = [
         "cmake",
@@ -101,6 +101,7 @@ def configure_words(build, settings):
         "-B",
         build,
         "-DCMAKE_UNITY_BUILD=ON",
+        "-DCMAKE_UNITY_BUILD_BATCH_SIZE=0",
         "-DNEARCACHE_PRECOMPILE=ON",
         f"-DNEARCACHE_STRICT={'ON' if os.environ.get('CI') else 'OFF'}",
         *[f"-D{name}={value}" for name, value in settings.items()],

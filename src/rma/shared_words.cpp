@@ -13,7 +13,7 @@ namespace {
 // Few operations take longer, so one that does belongs to a rank that has lost its core.
 // 6 to 13 us: who executes one by the kernel has it for 1 to 2, and to sleep and be woken takes 5.
 constexpr int spins = 300;
-constexpr uint64_t patience_ns = 20000000;
+constexpr uint64_t longest_sleep_ns = 20000000;
 
 }  // namespace
 
@@ -37,7 +37,7 @@ bool Mutex::lock_contended(uint32_t own, bool takes_over) {
     const uint32_t marked = now | sleepers;
     if (now != marked && !word_.compare_exchange_strong(now, marked, std::memory_order_relaxed))
       continue;
-    futex_wait(&word_, marked, patience_ns);
+    futex_wait(&word_, marked, longest_sleep_ns);
     const auto holder = static_cast<pid_t>(marked >> 1);
     if (word_.load(std::memory_order_relaxed) != marked || kill(holder, 0) == 0 || errno != ESRCH)
       continue;

@@ -5,7 +5,7 @@
 #include "sanitized.h"
 
 namespace nearcache::test {
-namespace {
+namespace TEST_FILE {
 
 constexpr uint64_t mib = 1 << 20;
 
@@ -198,5 +198,5 @@ TEST(Adapt, AGetUnderWayAtTheEndOfStorageIsNotCutOff) {
   EXPECT_EQ(engine.cache->check(), nullptr);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::test

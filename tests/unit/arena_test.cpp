@@ -17,7 +17,7 @@
 #include "rma/node.h"
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 constexpr uint64_t megabyte = 1 << 20;
 
@@ -188,5 +188,5 @@ TEST(Node, FindsWhatOthersHavePublishedAndNothingElse) {
   EXPECT_FALSE(owner.holds(UINT64_MAX, 8));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

@@ -15,7 +15,7 @@
 #include "plain_get.h"
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 constexpr uint32_t ranks = 4, own_rank = 0;
 constexpr int64_t memory_bytes = 4096;
@@ -783,5 +783,5 @@ INSTANTIATE_TEST_SUITE_P(modes, CachedWindowRandomTest,
                                                           Mode::user),
                                           testing::Range(1, 5)));
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

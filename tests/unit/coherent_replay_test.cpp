@@ -6,7 +6,7 @@
 #include "trace_bytes.h"
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 using namespace simulate;
 using test::TemporaryFolder;
@@ -123,5 +123,5 @@ TEST(RegionVersions, who_writes_to_many_regions_opens_all) {
   EXPECT_FALSE(RegionVersions(Regions(1 << 20), writes).at(1, 150).usable(63));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

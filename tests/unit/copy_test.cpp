@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 using Copy = void (*)(void*, const void*, size_t);
 
@@ -78,5 +78,5 @@ INSTANTIATE_TEST_SUITE_P(All, Copies,
                                          Named{"aside", copy_aside}),
                          [](const auto& info) { return info.param.name; });
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

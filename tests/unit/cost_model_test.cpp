@@ -5,7 +5,7 @@
 #include <random>
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 TEST(CostModel, SizeClassesArePowersOfTwo) {
   EXPECT_EQ(CostModel::class_of(0), 0);
@@ -76,5 +76,5 @@ TEST(CostModel, SizesThatWereSeenAnswerForThemselves) {
   EXPECT_EQ(model.observed_ns(300), model.cost_ns(300));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

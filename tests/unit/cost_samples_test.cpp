@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace nearcache::simulate {
-namespace {
+namespace TEST_FILE {
 
 TEST(CostSamples, TheLeastIsWhatTheQuickestTenthTook) {
   CostSamples quiet, busy;
@@ -25,5 +25,5 @@ TEST(CostSamples, NothingMeasuredIsNothing) {
   EXPECT_EQ(CostSamples().least().latency_ns, 0);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::simulate

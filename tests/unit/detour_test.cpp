@@ -10,7 +10,7 @@
 #include <cstring>
 
 namespace nearcache::net {
-namespace {
+namespace TEST_FILE {
 
 constexpr size_t page = 4096;
 
@@ -54,5 +54,5 @@ TEST(Detour, BelievesInMemoryWhereFilesAreLimitedToLess) {
   EXPECT_EQ(status, 0);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::net

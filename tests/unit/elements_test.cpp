@@ -11,7 +11,7 @@
 #include "rma/elements.h"
 
 namespace nearcache::rma {
-namespace {
+namespace TEST_FILE {
 
 // One element, at an odd address.
 template <class T>
@@ -229,5 +229,5 @@ TEST(Elements, BytesKnowBitsAndNothingElse) {
     EXPECT_FALSE(has_meaning(none, Element::bytes));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::rma

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 constexpr const char* variable = "NEARCACHE_MODE";
 
@@ -76,5 +76,5 @@ TEST(Environment, IsNotBelievedByAProcessWithMoreRights) {
   EXPECT_EQ(answer, does_not);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

@@ -6,7 +6,7 @@
 #include <string>
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 constexpr uint32_t ranks = 4;
 const Targets all = Targets::all();
@@ -311,5 +311,5 @@ TEST(Epochs, a_synchronisation_makes_its_target_known_again_if_it_began_after_wh
   EXPECT_TRUE(epochs.quiet());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

@@ -14,7 +14,7 @@
 #include "net/socket_fabric.h"
 
 namespace nearcache::net {
-namespace {
+namespace TEST_FILE {
 
 constexpr size_t least_body = 8 << 10, head_bytes = Receiver::head_bytes;
 
@@ -242,5 +242,5 @@ TEST_F(Bodies, OfDataThatAreNotThereNothingIsSentButThatTheyAreMissing) {
   munmap(pages, size);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::net

@@ -25,7 +25,7 @@
 #include "sanitized.h"
 
 namespace nearcache::net {
-namespace {
+namespace TEST_FILE {
 
 constexpr Secret secret{0x1234, 0x5678};
 
@@ -616,5 +616,5 @@ TEST(OfiFabric, SaysWhyThereIsNone) {
   EXPECT_NE(wrong, "");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::net

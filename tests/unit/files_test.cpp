@@ -14,7 +14,7 @@
 #include "base/whole_file.h"
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -149,5 +149,5 @@ TEST_F(Files, AFifosReaderThatIsNotReadingOrGoesEndsNothing) {
   close(sleeper);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

@@ -5,7 +5,7 @@
 #include <climits>
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 TEST(GatherPlan, counts_fit_an_int_however_many_ranks_and_windows_there_are) {
   for (const uint64_t ranks : {1, 2, 5500, 100000}) {
@@ -24,5 +24,5 @@ TEST(GatherPlan, what_is_short_comes_in_one_round) {
   EXPECT_EQ(GatherPlan::of(0, 400, 128).rounds, 0u);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

@@ -3,7 +3,7 @@
 #include "engine.h"
 
 namespace nearcache::test {
-namespace {
+namespace TEST_FILE {
 
 using Found = GetCache::Found;
 using Insert = GetCache::Insert;
@@ -350,5 +350,5 @@ TEST(Entry, CoarseNumbersAreNearAndNeverLarger) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::test

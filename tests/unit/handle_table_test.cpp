@@ -8,7 +8,7 @@
 #include <thread>
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 TEST(HandleTable, finds_what_was_added_and_not_removed) {
   HandleTable<int> table;
@@ -55,5 +55,5 @@ TEST(HandleTable, a_reader_of_an_old_handle_never_gets_the_object_of_a_new_one) 
   EXPECT_EQ(wrong, 0);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace nearcache::mpi {
-namespace {
+namespace TEST_FILE {
 
 bool has(std::string_view text, HostDefect defect) { return HostDefects(text).has(defect); }
 
@@ -43,5 +43,5 @@ TEST(HostDefects, OfAnUnknownLibraryAreNone) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::mpi

@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 // An index over entries that the test owns; entry i has the key made for i.
 struct Table {
@@ -161,5 +161,5 @@ TEST(Index, AnotherCapacityStartsEmpty) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

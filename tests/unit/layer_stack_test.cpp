@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace {
+namespace TEST_FILE {
 
 using nearcache::Layer;
 using nearcache::LayerPlace;
@@ -46,4 +46,4 @@ TEST(LayerStack, LayersStandInTheirOrderWhateverComesFirst) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE

@@ -12,7 +12,7 @@
 #include "cache/get/streams.h"
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 struct Learner {
   // A miss in a program that keeps every line; `neighbours`: what else of the line is asked for
@@ -141,5 +141,5 @@ TEST(Streams, NeighboursAndRandomPlacesAreNoStride) {
   EXPECT_EQ(places, 0u);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

@@ -5,7 +5,7 @@
 #include <set>
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 TEST(Options, EveryDefaultParsesAndReadsBackTheSame) {
   for (const OptionRow& row : option_rows()) {
@@ -157,5 +157,5 @@ TEST(Options, TheEnvironmentIsReadAndEveryMistakeReported) {
   EXPECT_TRUE(options.read_environment(nullptr).empty());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 
 namespace nearcache::mpi {
-namespace {
+namespace TEST_FILE {
 
 constexpr uint64_t page = 4096, regions_of_pages = 64;
 
@@ -249,5 +249,5 @@ TEST_F(OwnStoresTest, RandomStoresAreNeverMissed) {
   EXPECT_GT(own.changes(), 20u);  // the fewer the slower the machine
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::mpi

@@ -6,7 +6,7 @@
 #include "pages.h"
 
 namespace nearcache::test {
-namespace {
+namespace TEST_FILE {
 
 constexpr size_t mebibyte = 1 << 20;
 
@@ -353,5 +353,5 @@ TEST(PageCacheAhead, ColumnsOfAMatrixAreReadWithFewWaits) {
   EXPECT_LE(read(30), rows / 3);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::test

@@ -5,7 +5,7 @@
 #include "pages.h"
 
 namespace nearcache::test {
-namespace {
+namespace TEST_FILE {
 
 TEST(PageCacheOrder, AGetOfAPutInFlightIsServed) {
   Pages pages;
@@ -292,7 +292,7 @@ TEST(PageCacheOrder, ADirectUpdateKeepsTheRestOfTheLine) {
   EXPECT_FALSE(pages.cache.holds(1, Pages::base + 16, 8));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 // Writes here and there gain nothing in pages: they go straight out, keep their order, and leave
 // what was read where it is. A block is freed while a put to it is under way: its bytes are read
 // again only when the put is complete.

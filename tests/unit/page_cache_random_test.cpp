@@ -7,7 +7,7 @@
 #include "page_model.h"
 
 namespace nearcache::test {
-namespace {
+namespace TEST_FILE {
 
 class PageCacheRandomRun : public testing::TestWithParam<uint32_t> {};
 
@@ -24,5 +24,5 @@ TEST_P(PageCacheRandomRun, AgreesWithTheOracle) {
 // How lazy the transport is: eager, late, random.
 INSTANTIATE_TEST_SUITE_P(EveryTransport, PageCacheRandomRun, testing::Range(0u, 3u));
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::test

@@ -4,7 +4,7 @@
 #include "pages.h"
 
 namespace nearcache::test {
-namespace {
+namespace TEST_FILE {
 
 constexpr size_t memory = 1 << 20;
 
@@ -154,5 +154,5 @@ TEST(ScatteredPuts, APageThatIsPutToAgainOrTheOneBehindItTakesThePut) {
   EXPECT_TRUE(puts.passes(2, 8)) << "of another PE";
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::test

@@ -6,7 +6,7 @@
 #include "pages.h"
 
 namespace nearcache::test {
-namespace {
+namespace TEST_FILE {
 
 TEST(PageCache, AReadFetchesItsLineAndServesItAfterwards) {
   Pages pages;
@@ -425,5 +425,5 @@ TEST(PageCache, EveryShapeOfPagesAndLinesWorks) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::test

@@ -14,7 +14,7 @@
 #include "pages.h"
 
 namespace nearcache::test {
-namespace {
+namespace TEST_FILE {
 
 constexpr uint64_t base = 1 << 20;
 constexpr int pe = 1;
@@ -280,5 +280,5 @@ TEST(PageCacheThreads, NothingIsServedWithoutTheLockThatIsNotServedWithIt) {
   EXPECT_FALSE(shared.hit(reader, 0, &to, 1)) << "overtaken";
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::test

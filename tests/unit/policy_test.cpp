@@ -5,7 +5,7 @@
 #include "engine.h"
 
 namespace nearcache::test {
-namespace {
+namespace TEST_FILE {
 
 Key at(int64_t displacement, uint32_t target = 1) { return {displacement, target, 0}; }
 
@@ -276,5 +276,5 @@ TEST(Policy, StaleEntriesGoFirst) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::test

@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace nearcache::test {
-namespace {
+namespace TEST_FILE {
 
 // What the look after some rounds of hits on these addresses says.
 bool polling(const std::vector<uint64_t>& addresses) {
@@ -109,5 +109,5 @@ TEST(PollDetector, TheHitThatIsKeptBackForALookIsNotServed) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::test

@@ -14,7 +14,7 @@
 
 namespace heap = nearcache::private_heap;
 
-namespace {
+namespace TEST_FILE {
 
 struct Block {
   unsigned char* at;
@@ -109,4 +109,4 @@ TEST(PrivateHeap, ThreadsShareItAndChildrenGoOn) {
   second.join();
 }
 
-}  // namespace
+}  // namespace TEST_FILE

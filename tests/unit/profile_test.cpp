@@ -12,7 +12,7 @@
 #include "telemetry/report_details.h"
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 ProfilePoint with_hits(uint64_t hits) {
   ProfilePoint point;
@@ -220,5 +220,5 @@ TEST(ReportDetails, what_is_cut_short_or_too_long_is_refused) {
   EXPECT_FALSE(details.add(0, longer));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

@@ -9,7 +9,7 @@
 #include "engine_model.h"
 
 namespace nearcache::test {
-namespace {
+namespace TEST_FILE {
 
 class RandomRun : public testing::TestWithParam<int> {};
 
@@ -30,5 +30,5 @@ INSTANTIATE_TEST_SUITE_P(EveryPolicy, RandomRun, testing::Range(0, 7),
                            return name;
                          });
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::test

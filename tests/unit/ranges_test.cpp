@@ -9,7 +9,7 @@
 #include "engine.h"
 
 namespace nearcache::test {
-namespace {
+namespace TEST_FILE {
 
 using Found = GetCache::Found;
 
@@ -268,5 +268,5 @@ TEST(Ranges, WhereNothingIsFoundFewAreListedUntilSomethingIs) {
   EXPECT_EQ(engine.cache->check(), nullptr);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::test

@@ -15,7 +15,7 @@
 #include "net/arena.h"
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 constexpr size_t bytes = 32 << 20;
 
@@ -54,5 +54,5 @@ TEST(Region, memory_that_ranks_share_is_not_filled_either) {
   });
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

@@ -13,7 +13,7 @@
 #include "trace_bytes.h"
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 using namespace simulate;
 using test::TemporaryFolder;
@@ -526,5 +526,5 @@ TEST(Summary, CountsRepeatsSizesAndWrites) {
   EXPECT_EQ(summaries.acquires, 1u);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

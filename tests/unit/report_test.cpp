@@ -8,7 +8,7 @@
 #include <sstream>
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 // 20 gets of three keys, a hit unless it is a key's first, over 5 ms; rank 1 has one target more.
 Profile example_profile(int rank) {
@@ -203,5 +203,5 @@ TEST(Report, AModelledNetworkIsLabelled) {
   EXPECT_NE(report_json(report).find("\"modelled\": \"L=1900ns"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

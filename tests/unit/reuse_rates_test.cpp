@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 TEST(ReuseRates, MoreHitsInLessTimePromiseMore) {
   const ReuseRates reuse;
@@ -88,5 +88,5 @@ TEST(ReuseRates, AnySizeHasARate) {
     EXPECT_GT(reuse.rate({bytes, 0, 0, 0}), 0) << bytes;
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

@@ -25,7 +25,7 @@
 #include "rma/node.h"
 
 namespace nearcache::rma {
-namespace {
+namespace TEST_FILE {
 
 struct Rank {
   std::unique_ptr<net::Fabric> others, fabric;
@@ -525,5 +525,5 @@ TEST_P(Agents, ARankThatEndsWakesThoseThatWaitForIt) {
   EXPECT_TRUE(ranks[0]->window->broken());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::rma

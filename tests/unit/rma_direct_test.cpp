@@ -5,7 +5,7 @@
 #include <numeric>
 
 namespace nearcache::rma {
-namespace {
+namespace TEST_FILE {
 
 using test::Job;
 using test::Memories;
@@ -272,5 +272,5 @@ TEST(RmaDirect, MemoryThatMayGoIsReachedByMessages) {
   EXPECT_EQ(network.transfers(), 0u);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::rma

@@ -4,7 +4,7 @@
 #include "rma/habit.h"
 
 namespace nearcache::rma {
-namespace {
+namespace TEST_FILE {
 
 // How many calls that come at once it takes.
 int until_expected(Habit* habit) {
@@ -37,5 +37,5 @@ TEST(Habit, WhatWasNotExpectedIsNoDisappointment) {
   EXPECT_EQ(until_expected(&habit), 8);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::rma

@@ -17,7 +17,7 @@
 #include "sanitized.h"
 
 namespace nearcache::rma {
-namespace {
+namespace TEST_FILE {
 
 constexpr int ranks = 5, near_ranks = 4, target = 3, far = 4;
 constexpr uint64_t id = 42;
@@ -248,5 +248,5 @@ TEST_F(KilledRank, AnywhereElseLeavesNothingBehind) {
   EXPECT_GT(steps, 100);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::rma

@@ -10,7 +10,7 @@
 #include "without_calls.h"
 
 namespace nearcache::rma {
-namespace {
+namespace TEST_FILE {
 
 using test::Job;
 
@@ -358,5 +358,5 @@ TEST(BroughtMemory, IsServedAllTheSameWhereTheKernelRefusesToCopy) {
   expect_served({SYS_preadv, SYS_pwritev, SYS_pread64, SYS_pwrite64});
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::rma

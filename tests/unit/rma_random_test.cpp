@@ -13,7 +13,7 @@
 #include "sanitized.h"
 
 namespace nearcache::rma {
-namespace {
+namespace TEST_FILE {
 
 using test::Job;
 using test::Memories;
@@ -232,5 +232,5 @@ TEST(RmaRandom, ProgramsDoWhatTheOracleSaysWhereTheNetworkReachesMemory) {
   EXPECT_GT(transfers, uint64_t{steps_of(300)});
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::rma

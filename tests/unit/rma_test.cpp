@@ -14,7 +14,7 @@
 #include "without_calls.h"
 
 namespace nearcache::rma {
-namespace {
+namespace TEST_FILE {
 
 using test::Job;
 using test::Memories;
@@ -1037,8 +1037,10 @@ TEST(RmaNode, ManyShortRunsOfOthersMemoryGoByMessages) {
     std::vector<uint64_t> data(30000), back(30000);
     std::iota(data.begin(), data.end(), 1);
     uint64_t old = 9, last = 9;
-    if (waits) job.window(1).lock(2, LockType::exclusive, false);
-    if (waits) ASSERT_TRUE(job.put(1, 2, 1, uint64_t{7}));
+    if (waits) {
+      job.window(1).lock(2, LockType::exclusive, false);
+      ASSERT_TRUE(job.put(1, 2, 1, uint64_t{7}));
+    }
     job.window(0).lock(2, LockType::exclusive, false);
     ASSERT_TRUE(job.put(0, 2, 1, uint64_t{40}));
     ASSERT_TRUE(job.fetch_add(0, 2, 1, 2, &old));
@@ -1251,5 +1253,5 @@ TEST_P(Costs, OfEveryCallAreWhatTheDocumentationSays) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Costs, testing::Values(2, 3, 16, 100, 1024));
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::rma

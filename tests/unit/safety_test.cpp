@@ -14,7 +14,7 @@
 #include "trace_bytes.h"
 
 namespace nearcache::simulate {
-namespace {
+namespace TEST_FILE {
 
 constexpr uint64_t window = 1;
 
@@ -222,5 +222,5 @@ TEST(Safety, a_get_is_over_at_the_next_time_or_phase) {
   EXPECT_EQ(found.user.hits, 2u);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::simulate

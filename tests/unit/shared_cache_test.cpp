@@ -19,7 +19,7 @@
 #include "sanitized.h"
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 // Memory that this process' children share.
 class Shared {
@@ -751,5 +751,5 @@ TEST(SharedCache, ADeathWithTheLockHeldCostsOneShardItsContents) {
   EXPECT_EQ(a->check(), nullptr);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

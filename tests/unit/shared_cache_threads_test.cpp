@@ -15,7 +15,7 @@
 #include "cache/shared/shared_cache.h"
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 constexpr int keys = 200;
 
@@ -75,5 +75,5 @@ TEST(SharedCacheThreads, ReadersWithoutALockGetWholeEntriesOrNothing) {
   munmap(region, bytes);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

@@ -21,7 +21,7 @@
 #include "rma/shared_words.h"
 
 namespace nearcache::rma {
-namespace {
+namespace TEST_FILE {
 
 constexpr int threads = 4;
 
@@ -270,5 +270,5 @@ TEST(Doorbell, WakesWhoeverWaits) {
   EXPECT_EQ(word.load(), rounds);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::rma

@@ -5,7 +5,7 @@
 #include "cache/get/entry.h"
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 struct Memory {
   explicit Memory(uint64_t capacity, uint64_t most = 0) {
@@ -85,5 +85,5 @@ TEST(Sketch, ClearForgets) {
   EXPECT_EQ(memory.sketch.memory_span(), 0u);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 struct Arena {
   Arena(uint64_t bytes, uint32_t most_entries, uint64_t most_bytes = 0) : entries(most_entries) {
@@ -202,5 +202,5 @@ TEST(Storage, AgreesWithANaiveModelInARandomRun) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

@@ -5,7 +5,7 @@
 #include <clocale>
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 TEST(Text, BytesTakeSuffixesOfPowersOf1024) {
   const std::pair<const char*, uint64_t> good[] = {{"0", 0},
@@ -93,5 +93,5 @@ TEST(Text, NumbersAreReadAsTheyAreWhateverLanguageTheProgramSpeaks) {
   if (german != nullptr) setlocale(LC_NUMERIC, "C");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

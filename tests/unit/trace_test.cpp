@@ -9,7 +9,7 @@
 #include "trace_bytes.h"
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 using simulate::TraceEvent;
 using simulate::TraceReader;
@@ -237,5 +237,5 @@ TEST(Trace, WhatTheLibraryWritesIsRead) {
   EXPECT_EQ(at, gets.size());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

@@ -15,7 +15,7 @@
 #include "simulate/trace_reader.h"
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 using simulate::TraceEvent;
 using simulate::TraceReader;
@@ -246,5 +246,5 @@ TEST_F(TraceWriterTest, a_file_that_cannot_be_made_is_said_so) {
   EXPECT_EQ(writer.close(), "");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

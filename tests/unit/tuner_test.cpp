@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 constexpr uint64_t mib = 1 << 20;
 
@@ -162,5 +162,5 @@ TEST(Tuner, FactorsBelowOneAndNoStorageDoNoHarm) {
   EXPECT_LE(advise({}, view).storage_bytes, 1u);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

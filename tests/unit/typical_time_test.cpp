@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace nearcache::shmem {
-namespace {
+namespace TEST_FILE {
 
 TEST(TypicalTime, OfNothingIsNothing) { EXPECT_EQ(TypicalTime().ns(), 0u); }
 
@@ -41,5 +41,5 @@ TEST(TypicalTime, TheLongestTimesAreCountedAsLong) {
   EXPECT_GT(time.ns(), uint64_t{1} << 45);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::shmem

@@ -13,7 +13,7 @@
 #include "upc/pool.h"
 
 namespace nearcache::upc {
-namespace {
+namespace TEST_FILE {
 
 constexpr size_t page = 4096;
 
@@ -186,5 +186,5 @@ TEST(UpcHeldLocks, FindsWhatIsHeldAndNothingElse) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::upc

@@ -16,7 +16,7 @@
 #include "plain_get.h"
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 TEST(Regions, CoverAllBytesAlikeForAllRanks) {
   const Regions regions(1 << 20);
@@ -437,5 +437,5 @@ TEST(VersionsRandom, ServeNothingOlderThanTheLastAcquire) {
   EXPECT_GT(kept, 1000u);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

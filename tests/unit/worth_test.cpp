@@ -3,7 +3,7 @@
 #include "engine.h"
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 using test::all_policies;
 using test::Engine;
@@ -149,5 +149,5 @@ TEST(WorthInTheEngine, AFillingCacheGoesOnStoring) {
   EXPECT_GT(copied, 3850) << "of some 3,930 keys";
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

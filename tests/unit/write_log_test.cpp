@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 std::unique_ptr<WriteLog> empty_log() {
   auto log = std::make_unique<WriteLog>();
@@ -91,5 +91,5 @@ TEST(WriteLog, NeverSaysNoWronglyInARandomRun) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace nearcache::test {
-namespace {
+namespace TEST_FILE {
 
 constexpr size_t page = 1024;
 
@@ -105,5 +105,5 @@ TEST(WriteMasks, WhatIsOutsideOfTheBoundsIsNoticed) {
   m.masks.set_dirty(mask, 64, 65);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache::test

@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace nearcache {
-namespace {
+namespace TEST_FILE {
 
 class WriteTrackerTest : public testing::TestWithParam<bool> {
  protected:
@@ -111,5 +111,5 @@ TEST_P(WriteTrackerTest, an_empty_range_has_nothing_to_tell) {
 INSTANTIATE_TEST_SUITE_P(means, WriteTrackerTest, testing::Bool(),
                          [](const auto& info) { return info.param ? "checksums" : "kernel"; });
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace nearcache

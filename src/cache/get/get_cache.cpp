@@ -10,8 +10,10 @@
 namespace nearcache {
 namespace {
 
-constexpr uint64_t page = 4096;
-constexpr uint64_t round_up(uint64_t bytes) { return (bytes + page - 1) / page * page; }
+constexpr uint64_t page_bytes = 4096;
+constexpr uint64_t round_up(uint64_t bytes) {
+  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
 
 // Free pieces need descriptors too; a quarter more than entries is enough for storage that is at
 // all crowded.
@@ -28,8 +30,8 @@ uint64_t GetCache::most_descriptors(const Geometry& geometry) {
 uint64_t GetCache::region_bytes(const Geometry& g) {
   return round_up(sizeof(GetCache)) + parts_bytes + round_up(Index::bytes_for(g.most_index)) +
          round_up(Ranges::bytes_for(g.most_index)) + round_up(Sketch::bytes_for(g.most_index)) +
-         round_up(descriptors_for(g.most_index) * (sizeof(Entry) + sizeof(QueueLinks))) + page +
-         Region::large_page + round_up(Storage::backed_bytes(g.most_storage));
+         round_up(descriptors_for(g.most_index) * (sizeof(Entry) + sizeof(QueueLinks))) +
+         page_bytes + Region::large_page + round_up(Storage::backed_bytes(g.most_storage));
 }
 
 uint64_t GetCache::index_at() { return round_up(sizeof(GetCache)) + round_up(parts_bytes); }

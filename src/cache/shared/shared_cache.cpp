@@ -10,7 +10,7 @@ namespace {
 
 // So small a shard holds few entries of many programs, and one that is a little fuller than others
 // turns away what they have room for.
-constexpr uint64_t least_storage = 256 << 10;
+constexpr uint64_t least_of_shard = 256 << 10;
 
 uint64_t mix(uint64_t sum, uint64_t word, uint64_t factor) {
   sum = (sum ^ word) * factor;
@@ -40,7 +40,7 @@ SharedCache::Sizing SharedCache::sizing(const Plan& plan) {
   GetCacheSettings& settings = sizing.plan.settings;
   settings = plan.settings;
   settings.ranges = plan.in_bytes;
-  while (sizing.shards > 2 && settings.storage_bytes / sizing.shards < least_storage)
+  while (sizing.shards > 2 && settings.storage_bytes / sizing.shards < least_of_shard)
     sizing.shards /= 2;
   settings.storage_bytes = std::max<uint64_t>(settings.storage_bytes / sizing.shards, Shard::page);
   constexpr uint64_t most_index = uint64_t{1} << 26;

@@ -11,7 +11,7 @@
 namespace nearcache::mpi {
 namespace {
 
-const uint64_t one = 1;
+const uint64_t one_more = 1;
 
 }  // namespace
 
@@ -53,12 +53,12 @@ void Board::join(uint32_t slot, std::vector<uint64_t>* numbers,
   for (uint32_t target = 0; target < ranks(); ++target) {
     const int rank = static_cast<int>(target);
     MPI_Request request = MPI_REQUEST_NULL;
-    next.Rget_accumulate(&one, 1, MPI_UINT64_T, &(*numbers)[target], 1, MPI_UINT64_T, rank,
+    next.Rget_accumulate(&one_more, 1, MPI_UINT64_T, &(*numbers)[target], 1, MPI_UINT64_T, rank,
                          at(slot, offsetof(Slot, joined)), 1, MPI_UINT64_T, MPI_SUM, window_,
                          &request);
     requests->push_back(request);
-    next.Accumulate(&one, 1, MPI_UINT64_T, rank, offsetof(Memory, joined) / sizeof(uint64_t), 1,
-                    MPI_UINT64_T, MPI_SUM, window_);
+    next.Accumulate(&one_more, 1, MPI_UINT64_T, rank, offsetof(Memory, joined) / sizeof(uint64_t),
+                    1, MPI_UINT64_T, MPI_SUM, window_);
   }
 }
 
@@ -66,9 +66,9 @@ void Board::leave(uint32_t slot) {
   under_way_ = true;
   for (uint32_t target = 0; target < ranks(); ++target) {
     const int rank = static_cast<int>(target);
-    next.Accumulate(&one, 1, MPI_UINT64_T, rank, at(slot, offsetof(Slot, left)), 1, MPI_UINT64_T,
-                    MPI_SUM, window_);
-    next.Accumulate(&one, 1, MPI_UINT64_T, rank, offsetof(Memory, left) / sizeof(uint64_t), 1,
+    next.Accumulate(&one_more, 1, MPI_UINT64_T, rank, at(slot, offsetof(Slot, left)), 1,
+                    MPI_UINT64_T, MPI_SUM, window_);
+    next.Accumulate(&one_more, 1, MPI_UINT64_T, rank, offsetof(Memory, left) / sizeof(uint64_t), 1,
                     MPI_UINT64_T, MPI_SUM, window_);
   }
 }

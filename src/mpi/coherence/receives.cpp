@@ -21,9 +21,9 @@ struct Hull {
   }
 };
 
-class Elements {
+class Extents {
  public:
-  explicit Elements(MPI_Datatype type) {
+  explicit Extents(MPI_Datatype type) {
     known_ = type != MPI_DATATYPE_NULL &&
              next.Type_get_true_extent(type, &true_begin_, &true_bytes_) == MPI_SUCCESS &&
              next.Type_get_extent(type, &lower_, &extent_) == MPI_SUCCESS;
@@ -73,7 +73,7 @@ bool is_root(int root, MPI_Comm comm) {
 
 void tell_elements(const void* buffer, Wide count, MPI_Datatype type, bool later) {
   if (buffer == MPI_IN_PLACE || count <= 0) return;
-  const Elements elements(type);
+  const Extents elements(type);
   if (!elements.known() || count > INT64_MAX) return tell_received_anywhere(later);
   Hull hull;
   elements.add_to(&hull, 0, count);
@@ -89,7 +89,7 @@ void tell_displaced(const void* buffer, const Count* counts, const Displacement*
   if (buffer == MPI_IN_PLACE ||
       std::all_of(counts, counts + ranks, [](Count count) { return count <= 0; }))
     return;
-  const Elements elements(type);
+  const Extents elements(type);
   if (!elements.known()) return tell_received_anywhere(later);
   Hull hull;
   for (int i = 0; i < ranks; ++i) elements.add_to(&hull, displacements[i], counts[i]);

@@ -58,7 +58,7 @@ void set_result(Transfer* transfer, void* address, const Runs& runs) {
 }
 
 void set_target(Transfer* transfer, const Target& target, const Runs& runs,
-                std::vector<rma::Piece>* one) {
+                std::vector<rma::Piece>* single) {
   transfer->target = target.rank;
   transfer->displacement = target.displacement;
   transfer->length = runs.bytes;
@@ -70,8 +70,8 @@ void set_target(Transfer* transfer, const Target& target, const Runs& runs,
     transfer->layout = {layout->id, layout->size, layout->extent, layout->blocks.size(),
                         layout,     block};
   }
-  if (runs.one_run() && runs.first != 0) *one = {{runs.first, runs.bytes}};
-  transfer->pieces = one->empty() ? std::span(runs.pieces) : std::span(*one);
+  if (runs.one_run() && runs.first != 0) *single = {{runs.first, runs.bytes}};
+  transfer->pieces = single->empty() ? std::span(runs.pieces) : std::span(*single);
 }
 
 }  // namespace

@@ -79,10 +79,10 @@ bool known_layout(MPI_Datatype datatype, int keyval, const Layout** layout) {
 const Layout* derived_layout(MPI_Datatype datatype) {
   const int keyval = layout_keyval();
   if (keyval == MPI_KEYVAL_INVALID || datatype == MPI_DATATYPE_NULL) return nullptr;
-  const Layout* known = nullptr;
-  if (known_layout(datatype, keyval, &known)) return known;
+  const Layout* kept = nullptr;
+  if (known_layout(datatype, keyval, &kept)) return kept;
   const std::lock_guard building(types().building);
-  if (known_layout(datatype, keyval, &known)) return known;
+  if (known_layout(datatype, keyval, &kept)) return kept;
   Layout* made = make_layout(datatype);
   const bool named = is_named(datatype);
   if (made != nullptr) made->permanent = named;
