@@ -1,7 +1,7 @@
 """clang-tidy over src/, with a build folder of its own that says how each source is compiled.
 
-Most of the time goes to headers, so sources are read several together, as ./test compiles them, and
-for one MPI and one OpenSHMEM: the others differ in a few lines.
+Most of the time goes to headers, so sources are read several together, and for one MPI and one
+OpenSHMEM: the others differ in a few lines.
 """
 
 import json
@@ -34,6 +34,7 @@ def settings():
     return {
         "CMAKE_BUILD_TYPE": "Release",
         "CMAKE_EXPORT_COMPILE_COMMANDS": "ON",
+        "CMAKE_UNITY_BUILD_BATCH_SIZE": 16,  # so that two processors have as much to do
         "NEARCACHE_BUILD_TESTS": "OFF",
         "NEARCACHE_BUILD_APPS": "OFF",
         "NEARCACHE_BUILD_BENCH": "OFF",
