@@ -165,8 +165,10 @@ Mark Window::flush_local(int rank) {
 bool Window::reached(int rank, Mark mark) const {
   if (mark == 0) return true;
   const Target* to = known(rank);
-  return to == nullptr || (to->reached >= mark.messages &&
-                           (to->direct == nullptr || to->direct->done >= mark.transfers));
+  if (to == nullptr) return true;
+  const bool late = mark.messages > 0 && mark.messages <= to->deferred;
+  const uint64_t last = late ? to->deferred_end : mark.messages;
+  return to->reached >= last && (to->direct == nullptr || to->direct->done >= mark.transfers);
 }
 
 void Window::flush_all() {

@@ -237,6 +237,9 @@ class Window {
     uint64_t answered = 0;  // the last one whose reply is here or on its way
     uint64_t fetching = 0;  // the last one that fetches
     uint64_t reached = 0;   // by the last reply
+    // What was numbered up to `deferred` waited for a lock and then went by messages: it is reached
+    // when the last of these is, which is `deferred_end`.
+    uint64_t deferred = 0, deferred_end = 0;
     uint64_t bytes = 0, bytes_reached = 0, bytes_asked = 0;
     uint64_t operations = 0;  // since the last fence
     Lock lock = Lock::none;

@@ -219,6 +219,7 @@ void Window::do_deferred(Near* near) {
   deferred_.erase(near->rank);
   Target& to = target(near->rank);
   const int peer = members_.peer(near->rank);
+  const uint64_t deferred = to.issued;
   bool sent = false;
   for (Deferred& each : all) {
     if (each.unlock) {
@@ -237,7 +238,11 @@ void Window::do_deferred(Near* near) {
       while (each.transfer.done < each.transfer.length) issue_part(&each.transfer, &to);
     }
   }
-  if (sent) return ask(near->rank, &to, Kind::acknowledge);
+  if (sent) {
+    ask(near->rank, &to, Kind::acknowledge);
+    to.deferred = deferred, to.deferred_end = to.issued;
+    return;
+  }
   to.reached = to.issued;
   to.bytes_reached = to.bytes;
 }
