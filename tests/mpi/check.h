@@ -6,7 +6,7 @@
 //
 // and prints `ok NAME`, `skipped NAME: why` or `FAILED NAME: detail`. Arguments: --only A,B
 // --except A,B --sessions (no MPI_Init: check::world is a session's; for programs that use no
-// other).
+// other) --hidden-init (Nearcache does not see it, as where a tool in front makes the call).
 #ifndef NEARCACHE_TESTS_CHECK_H
 #define NEARCACHE_TESTS_CHECK_H
 
@@ -147,10 +147,10 @@ inline MPI_Comm session_world(MPI_Session of, const char* name) {
 #endif
 
 // The thread level that there is.
-inline int start(bool sessions, int* argc, char*** argv, int thread_level) {
+inline int start(bool sessions, bool hidden, int* argc, char*** argv, int thread_level) {
   int provided = thread_level;
   if (!sessions) {
-    MPI_Init_thread(argc, argv, thread_level, &provided);
+    (hidden ? HIDDEN(MPI_Init_thread) : MPI_Init_thread)(argc, argv, thread_level, &provided);
     world = MPI_COMM_WORLD;
   }
 #if MPI_VERSION >= 4
@@ -181,7 +181,7 @@ inline void end(bool sessions) {
 inline int run(int argc, char** argv, int least_ranks, const std::vector<Case>& cases,
                int thread_level = MPI_THREAD_SINGLE) {
   std::vector<std::string> only, except;
-  bool sessions = false;
+  bool sessions = false, hidden_init = false;
   for (int i = 1; i < argc; i++) {
     if (std::strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
       only = split(argv[++i]);
@@ -192,11 +192,13 @@ inline int run(int argc, char** argv, int least_ranks, const std::vector<Case>& 
       thread_level = MPI_THREAD_MULTIPLE;
     } else if (std::strcmp(argv[i], "--sessions") == 0) {
       sessions = MPI_VERSION >= 4;
+    } else if (std::strcmp(argv[i], "--hidden-init") == 0) {
+      hidden_init = true;
     } else {
       rest.emplace_back(argv[i]);
     }
   }
-  const int provided = start(sessions, &argc, &argv, thread_level);
+  const int provided = start(sessions, hidden_init, &argc, &argv, thread_level);
   int failed = 0;
   if (ranks < least_ranks || provided < thread_level) {
     if (rank == 0) {

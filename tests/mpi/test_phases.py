@@ -80,5 +80,11 @@ def test_few_ranks_are_asked_soon(mpi, preload):
     runs.run(mpi, "cached", 3, "phases", "--only", "few_ranks_are_asked_soon", env=env)
 
 
+def test_a_rank_whose_init_went_past_nearcache_counts_phases(mpi, preload):
+    """A tool in front of Nearcache calls PMPI_Init, and a rank has its first window later than others."""
+    case = "writer_that_had_no_window"
+    runs.run(mpi, "cached", 3, "phases", "--hidden-init", "--only", case, env=QUIET)
+
+
 def test_longest_age(mpi, preload):
     runs.run(mpi, "cached", 3, "phases", "--only", AGE, env=dict(QUIET, NEARCACHE_LONGEST_AGE="2s"))

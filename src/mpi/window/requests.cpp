@@ -111,8 +111,11 @@ void requests_forget(const Window* window) {
       requests.tracked, [window](const auto& entry) { return entry.second.window == window; });
 }
 
-// After a failure nobody asks what the communicator is: it may be none.
+// After a failure nobody asks what the communicator is: it may be none. All ranks count from their
+// beginning, also one whose MPI_Init went past us, before its first window.
 void note_all_met(int code, MPI_Comm comm) noexcept {
+  if (!context.started && World::model_is_open()) [[unlikely]]
+    context_start();
   if (code != MPI_SUCCESS) {
     context.phases.miscounted();
   } else if (context.world.is_everybody(comm)) {
