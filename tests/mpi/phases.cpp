@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include "check.h"
 
@@ -577,6 +579,105 @@ void locks_of_two_targets() {
   });
 }
 
+// Mode always, so that the reader's locks do not go down at once: its caches are made.
+void with_deferred_locks(const std::vector<std::pair<const Window*, int>>& locks,
+                         const std::function<void()>& body) {
+  for (const auto& [window, target] : locks) {
+    if (check::cached()) nearcache_set_mode(window->win, NEARCACHE_MODE_ALWAYS);
+    int64_t found = -1;
+    if (check::rank == reader) get_locked(*window, &found, place, target);
+  }
+  MPI_Barrier(check::world);
+  body();
+  MPI_Barrier(check::world);
+}
+
+// Two ranks take the same locks in the same order, so that neither waits for what the other has.
+// The reader's gets come in the other order.
+void locks_in_one_order(bool of_two_windows) {
+  with_window(false, [&](Window& window) {
+    with_window(false, [&](Window& other) {
+      const Window& second = of_two_windows ? other : window;
+      with_deferred_locks({{&window, owner}, {&second, writer}}, [&] {
+        if (check::rank == reader) {
+          int64_t found[2] = {-1, -1};
+          MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+          MPI_Win_lock(MPI_LOCK_SHARED, writer, 0, second.win);
+          after(reader, writer);
+          usleep(100000);
+          get(second, &found[1], other_place, writer);
+          get(window, &found[0], other_place, owner);
+          MPI_Win_unlock(writer, second.win);
+          MPI_Win_unlock(owner, window.win);
+          EXPECT(found[0] == other_place && found[1] == other_place);
+        }
+        if (check::rank == writer) {
+          after(reader, writer);
+          MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
+          usleep(300000);
+          MPI_Win_lock(MPI_LOCK_EXCLUSIVE, writer, 0, second.win);
+          MPI_Win_unlock(writer, second.win);
+          MPI_Win_unlock(owner, window.win);
+        }
+      });
+    });
+  });
+}
+
+// The second one is exclusive, and goes down at once.
+void an_exclusive_lock_after_a_shared_one() {
+  with_window(false, [&](Window& window) {
+    with_window(false, [&](Window& other) {
+      with_deferred_locks({{&window, owner}}, [&] {
+        if (check::rank == reader) {
+          int64_t found = -1;
+          MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+          after(reader, writer);
+          usleep(100000);
+          MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, other.win);
+          get(window, &found, other_place);
+          MPI_Win_unlock(owner, other.win);
+          MPI_Win_unlock(owner, window.win);
+          EXPECT_EQ(found, other_place);
+        }
+        if (check::rank == writer) {
+          after(reader, writer);
+          MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
+          usleep(300000);
+          MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, other.win);
+          MPI_Win_unlock(owner, other.win);
+          MPI_Win_unlock(owner, window.win);
+        }
+      });
+    });
+  });
+}
+
+// Who has heard of a lock by a message waits for it, and not for what comes after it.
+void a_message_under_a_lock() {
+  with_window(false, [&](Window& window) {
+    with_deferred_locks({{&window, owner}}, [&] {
+      int token = 0;
+      if (check::rank == reader) {
+        int64_t found = -1;
+        MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+        MPI_Send(&token, 1, MPI_INT, writer, 5, check::world);
+        usleep(100000);
+        get(window, &found, other_place);
+        MPI_Send(&token, 1, MPI_INT, writer, 5, check::world);
+        MPI_Win_unlock(owner, window.win);
+        EXPECT_EQ(found, other_place);
+      }
+      if (check::rank == writer) {
+        MPI_Recv(&token, 1, MPI_INT, reader, 5, check::world, MPI_STATUS_IGNORE);
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
+        MPI_Recv(&token, 1, MPI_INT, reader, 5, check::world, MPI_STATUS_IGNORE);
+        MPI_Win_unlock(owner, window.win);
+      }
+    });
+  });
+}
+
 // A lock covers what is loaded under it, too, by who has a pointer to the target's memory.
 void loads_under_a_lock(bool pointer_first) {
   with_window(false, [&](Window& window) {
@@ -673,6 +774,10 @@ int main(int argc, char** argv) {
        {"locks_in_mode_always", [] { locks_of_mode(NEARCACHE_MODE_ALWAYS); }},
        {"locks_in_mode_user", [] { locks_of_mode(NEARCACHE_MODE_USER); }},
        {"locks_of_two_targets", locks_of_two_targets},
+       {"locks_of_two_targets_in_one_order", [] { locks_in_one_order(false); }},
+       {"locks_of_two_windows_in_one_order", [] { locks_in_one_order(true); }},
+       {"an_exclusive_lock_after_a_shared_one", an_exclusive_lock_after_a_shared_one},
+       {"a_message_under_a_lock", a_message_under_a_lock},
        {"loads_under_a_lock", [] { loads_under_a_lock(true); }},
        {"loads_under_a_lock_by_a_late_pointer", [] { loads_under_a_lock(false); }}});
 }

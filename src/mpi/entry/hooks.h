@@ -11,6 +11,7 @@
 #include "mpi/mpi_api.h"
 #include "mpi/process/context.h"
 #include "mpi/rma/layer.h"
+#include "mpi/window/deferred_locks.h"
 #include "mpi/window/served_request.h"
 
 namespace nearcache::mpi {
@@ -24,10 +25,13 @@ inline void note_acquire() noexcept {
     context.observer.acquire();
 }
 
-// Others may learn by the call that follows what this rank has done.
+// Others may learn by the call that follows what this rank has done, and that it has asked for
+// locks.
 inline void note_release() noexcept {
   rma_host_is_called();
   context.coherence.release();
+  if (context.locks_waiting.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    DeferredLocks::take_waiting();
 }
 // The program is about to look for a message, or at a request.
 inline void note_look() noexcept { rma_host_is_called(); }

@@ -164,6 +164,12 @@ int defer_lock(Window& window, int rank, int assert) {
   return MPI_SUCCESS;
 }
 
+// Those of other windows, too, before one that goes down now.
+void take_waiting_locks() {
+  if (context.locks_waiting.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    DeferredLocks::take_waiting();
+}
+
 // The epoch of a lock that was never taken has ended.
 int unlocked(Window& window, int rank) {
   if (window.observed()) window.observe_sync(TraceSync::unlock, window.targets(rank));
@@ -216,6 +222,7 @@ int unlocked(Window& window, int rank) {
   if (exclusive) context.phases.locking();
   if (lock_type == MPI_LOCK_SHARED && window != nullptr && window->may_defer_lock(rank))
     return defer_lock(*window, rank, assert);
+  take_waiting_locks();
   // Gets of the own rank are never served, so none of the epoch can be older than its lock: it says
   // no more than a load of own memory.
   const bool own = window != nullptr && rank == window->identity().rank;
@@ -249,6 +256,7 @@ int unlocked(Window& window, int rank) {
 }
 
 [[gnu::noinline]] int long_lock_all(int assert, MPI_Win win) {
+  take_waiting_locks();
   return opening(
       win, all, TraceSync::lock_all, Learns::order, [&] { return next.Win_lock_all(assert, win); },
       [assert](Window& window, Targets) {

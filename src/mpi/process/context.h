@@ -63,9 +63,15 @@ struct Context {
             open_windows.load(std::memory_order_relaxed) > 1);
   }
 
+  // Shared locks that have not gone down, of all windows (window/deferred_locks.h), and how many
+  // there ever were.
+  std::atomic<uint32_t> locks_waiting{0};
+  std::atomic<uint64_t> locks_numbered{0};
+
   HomeProcess home;
   bool started = false;
-  bool threaded = false;  // MPI_THREAD_MULTIPLE, in MPI_Init or in any session: windows lock
+  bool model_ends = false;  // MPI_Finalize has begun
+  bool threaded = false;    // MPI_THREAD_MULTIPLE, in MPI_Init or in any session: windows lock
   int rank = 0;
   int ranks = 1;
   uint64_t started_ns = 0;

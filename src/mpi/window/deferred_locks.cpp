@@ -32,17 +32,65 @@ void DeferredLocks::forget(uint32_t target) {
   std::erase_if(served_, [target](const GetCall& get) {
     return static_cast<uint32_t>(get.target) == target;
   });
-  std::erase_if(locks_, [target](const Lock& lock) { return lock.target == target; });
+  std::erase_if(locks_, [target](const Lock& lock) {
+    if (lock.target != target) return false;
+    if (lock.state == State::waiting) --context.locks_waiting;
+    return true;
+  });
   count_ = static_cast<uint32_t>(locks_.size());
+}
+
+void DeferredLocks::forget_all() {
+  while (!locks_.empty()) forget(locks_.back().target);
 }
 
 void DeferredLocks::defer(uint32_t target, int assert) {
   const auto lock = guard(mutex_);
-  locks_.push_back({target, assert, State::waiting});
+  locks_.push_back({target, assert, State::waiting, ++context.locks_numbered});
+  ++context.locks_waiting;
   ++count_;
 }
 
 int DeferredLocks::take(Window& window, Targets targets) {
+  if (!context.threaded) take_older(targets);
+  return take_these(window, targets);
+}
+
+void DeferredLocks::take_waiting() {
+  if (!context.threaded) take_up_to(UINT64_MAX);
+}
+
+// Those of one window go down in their order anyway.
+void DeferredLocks::take_older(Targets targets) {
+  uint64_t last = 0;
+  uint32_t count = 0;
+  for (const Lock& its : locks_) {
+    if (its.state != State::waiting || !targets.cover(its.target)) continue;
+    last = its.number;
+    ++count;
+  }
+  if (count != 0 && count != context.locks_waiting) take_up_to(last);
+}
+
+void DeferredLocks::take_up_to(uint64_t number) {
+  struct Waiting {
+    uint64_t number;
+    Window* window;
+    uint32_t target;
+  };
+  std::vector<Waiting> all;
+  for (Window* window : context.windows.all()) {
+    for (const Lock& its : window->deferred().locks_) {
+      if (its.state == State::waiting && its.number <= number)
+        all.push_back({its.number, window, its.target});
+    }
+  }
+  std::ranges::sort(all, {}, &Waiting::number);
+  for (const Waiting& each : all)
+    each.window->deferred().take_these(*each.window, Targets::one(each.target));
+}
+
+int DeferredLocks::take_these(Window& window, Targets targets) {
   int rc = MPI_SUCCESS;
   auto lock = guard(mutex_);
   for (;;) {
@@ -51,6 +99,7 @@ int DeferredLocks::take(Window& window, Targets targets) {
     });
     if (next_one == locks_.end()) break;
     const Lock its = *next_one;
+    if (its.state == State::waiting) --context.locks_waiting;
     next_one->state = State::being_taken;
     let_go(lock);
     if (its.state == State::waiting) {

@@ -3,6 +3,10 @@
 // served needs none. But no other rank's exclusive epoch may come between its gets: always
 // and user have a promise; transparent remembers what it serves until it is known that none
 // did.
+//
+// Locks go down in the order in which the program asked for them, whatever window they are of, and
+// before others may learn that it has: a program that takes its locks in one order everywhere must
+// not come to a deadlock by ours. (Not with threads: one must not wait for another one's lock.)
 #pragma once
 
 #include <atomic>
@@ -20,13 +24,21 @@ class Window;
 // Any thread. None of these may be called with the window's lock held, but those that say so.
 class DeferredLocks {
  public:
+  DeferredLocks() = default;
+  ~DeferredLocks() { forget_all(); }
+  DeferredLocks(const DeferredLocks&) = delete;
+  DeferredLocks& operator=(const DeferredLocks&) = delete;
+
   bool any() const { return count_.load(std::memory_order_relaxed) != 0; }
 
   void defer(uint32_t target, int assert);
   // It has not gone down yet.
   bool waits(uint32_t target);
-  // Those of `targets` are taken now, before an operation. An error of MPI's.
+  // Those of `targets` are taken now, before an operation, and all that are older. An error of
+  // MPI's.
   int take(Window& window, Targets targets);
+  // Those of all windows are: another lock follows, or a call by which others may learn of them.
+  static void take_waiting();
   // Before gets of `targets` are completed: what was served under such a lock becomes final, or is
   // issued. An error of MPI's.
   int confirm(Window& window, Targets targets);
@@ -44,10 +56,15 @@ class DeferredLocks {
     uint32_t target;
     int assert;
     State state;
+    uint64_t number;  // of all that were deferred
   };
   using Locks = std::vector<Lock>;
   Locks::iterator find(uint32_t target);
   void forget(uint32_t target);
+  void forget_all();
+  int take_these(Window& window, Targets targets);
+  void take_older(Targets targets);
+  static void take_up_to(uint64_t number);
   static int issue(Window& window, const GetCall& get);
 
   std::atomic<uint32_t> count_{0};

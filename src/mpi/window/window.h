@@ -122,6 +122,7 @@ class Window {
   bool may_defer_lock(int rank);
   void defer_lock(int rank, int assert);
   bool locks_deferred() const { return deferred_.any(); }
+  DeferredLocks& deferred() { return deferred_; }
   // The program may load and store others' memory under a lock, which keeps others out, too.
   void defer_no_locks() { may_defer_locks_ = false; }
   int take_locks(Targets targets) { return deferred_.take(*this, targets); }
