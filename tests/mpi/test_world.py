@@ -51,6 +51,18 @@ def test_a_window_with_a_rank_without_nearcache_is_left_alone_and_said_so(mpi, p
     assert "no report is written" in result.output and not (tmp_path / "report.json").exists()
 
 
+@pytest.mark.few_mpis
+@pytest.mark.slow
+def test_a_rank_that_comes_late_leaves_alone_what_the_others_do(mpi, preload, tmp_path):
+    """It is stopped for 11 s just when the others wait for it."""
+    report = tmp_path / "report.json"
+    below, env = [mpi.binary("libshim_mpi.so")], {"NEARCACHE_REPORT": str(report)}
+    result = launch.run(mpi, 2, "world", "late", below=below, env=env, timeout=60).check()
+    assert "rank 0: another rank of this job does not answer" in result.output
+    assert only_first_ones_miss(result, "late", 2)
+    assert json.loads(report.read_text())["ranks"] == 2
+
+
 def test_a_communicator_beyond_the_own_world_is_left_alone(mpi, preload):
     result = launch.run(mpi, 1, "world", "beyond", timeout=60)
     if (

@@ -276,6 +276,24 @@ void threads_after_a_session() {
 }
 #endif
 
+// Rank 1 is stopped for longer than others wait for it while the first window is made. Windows on
+// that communicator are left alone then, at all ranks alike; those on others are not.
+void read_with_a_late_rank() {
+  if (auto* late = reinterpret_cast<void (*)(unsigned)>(dlsym(RTLD_DEFAULT, "shim_late")))
+    late(world_rank() == 1 ? 11 : 0);
+  for (int window = 0; window < 3; ++window) {
+    Words words(MPI_COMM_WORLD);
+    words.read(3);
+    expect(words.end(MPI_COMM_WORLD).hits_full == 0, "a window is cached at some of its ranks");
+  }
+  MPI_Comm other;
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  Words words(other);
+  words.read(10);
+  tell(world_rank(), words.end(other).hits_full);
+  MPI_Comm_free(&other);
+}
+
 // Called by a library below Nearcache that ends after it, when Nearcache's statics have been
 // destroyed.
 Words* late_words;
@@ -321,6 +339,7 @@ int main(int argc, char** argv) {
   if (way == "many_groups") read_in_many_groups();
   if (way == "beyond") read_beyond_the_world(argv[0]);
   if (way == "child") be_a_child();
+  if (way == "late") read_with_a_late_rank();
   if (way == "fork") fork_and_read();
   if (way == "nothing") tell(world_rank(), 0);
   if (way == "very_end") {

@@ -70,12 +70,14 @@ struct Agreed {
 // What all ranks of a window must know alike, in one small reduction beside the several that
 // creation makes: the largest id any of them would give, whether displacement units differ, whether
 // every rank's calls are visible, how much memory each has at least and at most, whether all can
-// cover the window by phases, what coherence needs, whether some want to share a cache, and whether
-// another window has some of the memory. Empty if all is well, else why the window is to be left
-// alone.
-std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowIdentity* identity,
-                  bool* has_room, bool* covered, Agreed* coherent, bool* shares) {
-  Exchange exchange(13, 13);
+// cover the window by phases, what coherence needs, whether some want to share a cache, whether
+// another window has some of the memory, and whether a rank is `late`: did not wait for others. It
+// tells them so and goes on; they wait for it, as those who have met all know that all come here.
+// Empty if all is well, else why the window is to be left alone.
+std::string agree(MPI_Comm comm, const Creation& creation, bool late, bool visible,
+                  WindowIdentity* identity, bool* has_room, bool* covered, Agreed* coherent,
+                  bool* shares) {
+  Exchange exchange(14, 14);
   const int64_t unit = creation.unit;
   std::vector<uint64_t>& mine = exchange.sent();
   const std::vector<uint64_t>& most = exchange.received();
@@ -96,11 +98,14 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
   mine[10] = static_cast<uint64_t>(own.last);
   mine[11] = static_cast<uint64_t>(own.first);
   mine[12] = identity->overlaps ? 1 : 0;
+  mine[13] = late ? 1 : 0;
   if (next.Iallreduce(mine.data(), exchange.received().data(), static_cast<int>(mine.size()),
                       MPI_INT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
     return "MPI_Iallreduce failed";
-  if (!exchange.wait(patience_ns(identity->ranks))) {
-    context.world.give_up(std::move(exchange));
+  if (late) context.world.leave(std::move(exchange));
+  if (!late && !exchange.wait(no_limit)) return "MPI_Iallreduce failed";
+  if (late || most[13] != 0) {
+    context.world.leave_alone(comm);
     return "another rank does not answer";
   }
   identity->id = static_cast<int64_t>(most[0]);
@@ -158,10 +163,10 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* c
   if (members.empty())
     return "its communicator reaches outside of the ranks that were started together";
   World::Met met;
-  if (!context.world.meet(comm, members, &met, patience_ns(identity->ranks)))
-    return "another rank does not answer";
+  const bool late = !context.world.meet(comm, members, &met, patience_ns(identity->ranks));
+  if (met.left_alone) return "one of its ranks was late";
   identity->far = std::move(met.far);
-  *shares = *shares && why_not_shared(*identity).empty();
+  *shares = *shares && !late && why_not_shared(*identity).empty();
   identity->overlaps = creation.memory.bytes > 0 &&
                        context.coherence.is_exposed(creation.memory.base,
                                                     static_cast<uint64_t>(creation.memory.bytes));
@@ -170,7 +175,7 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* c
   bool has_room = context.phases.has_room(members, &covered);
   coherent->why_not = why_never_coherent(creation, members, &coherent->slot);
   const std::string disagreement =
-      agree(comm, creation, visible, identity, &has_room, &covered, coherent, shares);
+      agree(comm, creation, late, visible, identity, &has_room, &covered, coherent, shares);
   if (!visible || !disagreement.empty()) return visible ? disagreement : invisible;
   if (!has_room) {
     context.phases.never_again();

@@ -145,6 +145,7 @@ bool World::meet(MPI_Comm comm, const std::vector<int>& members, Met* met, uint6
   if (meeting == nullptr) meeting = begin_meeting(comm, members);
   if (meeting == nullptr) return false;
   met->without_engine = meeting->without_engine;
+  met->left_alone = meeting->left_alone;
   if (!have_come(meeting, patience)) return false;
   met->far = far_of(members);
   met->all_have_engine = std::ranges::all_of(meeting->exchange.received(),
@@ -180,6 +181,10 @@ void World::learn(Meeting* meeting) {
 
 void World::do_without_engine(MPI_Comm comm) {
   if (const std::shared_ptr<Meeting> meeting = meeting_on(comm)) meeting->without_engine = true;
+}
+
+void World::leave_alone(MPI_Comm comm) {
+  if (const std::shared_ptr<Meeting> meeting = meeting_on(comm)) meeting->left_alone = true;
 }
 
 std::vector<uint8_t> World::far_of(const std::vector<int>& members) {

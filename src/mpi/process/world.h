@@ -47,6 +47,7 @@ class World {
     bool all_have_engine = false;  // the RMA engine
     // they have done without it since one of them came late (`do_without_engine`)
     bool without_engine = false;
+    bool left_alone = false;  // their windows are, as one of them came late (`leave_alone`)
   };
   // Meets these ranks: true if all run with Nearcache. Collective over `comm` at the first time,
   // with so much patience in nanoseconds, and with none once somebody has not answered. Any thread.
@@ -56,6 +57,8 @@ class World {
   // All ranks of `comm`, or those of them that come too late for the others, learn alike that the
   // engine has no windows on it.
   void do_without_engine(MPI_Comm comm);
+  // They learn alike that windows on it are left alone. Nothing is called on it from then on.
+  void leave_alone(MPI_Comm comm);
 
   // A collective call has not been answered: `exchange` is what is left of it.
   void give_up(Exchange exchange);
@@ -84,7 +87,7 @@ class World {
     std::vector<int> members;
     Exchange exchange;
     bool late = false, over = false;  // under the mutex, as is the exchange once it is late
-    bool without_engine = false;
+    bool without_engine = false, left_alone = false;
   };
 
   bool start_session();

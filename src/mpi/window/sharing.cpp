@@ -25,7 +25,7 @@ struct Card {
 // Of one node, for tests.
 uint64_t group_of(int rank) { return static_cast<uint64_t>(rank) % context.options.share_nodes; }
 
-// Each rank's words, by rank. False: somebody does not answer.
+// Each rank's words, by rank. All come, as they have agreed on it before. False: MPI refuses.
 template <class Words>
 bool exchange(MPI_Comm comm, int ranks, const Words& mine, std::vector<Words>* all) {
   constexpr size_t words = sizeof(Words) / sizeof(uint64_t);
@@ -33,10 +33,7 @@ bool exchange(MPI_Comm comm, int ranks, const Words& mine, std::vector<Words>* a
   Exchange exchange(words, words * static_cast<size_t>(ranks));
   std::memcpy(exchange.sent().data(), &mine, sizeof mine);
   if (!exchange.gather_to_all(comm)) return false;
-  if (!exchange.wait(patience_ns(ranks))) {
-    context.world.give_up(std::move(exchange));
-    return false;
-  }
+  if (!exchange.wait(no_limit)) return false;
   all->resize(static_cast<size_t>(ranks));
   std::memcpy(static_cast<void*>(all->data()), exchange.received().data(),
               sizeof(Words) * all->size());
@@ -132,7 +129,7 @@ std::unique_ptr<SharedCache> share_with_node(MPI_Comm comm, const Options& optio
   const bool wants = asked && never.empty();
   const uint64_t group = group_of(identity.rank);
   std::vector<Card> cards;
-  *why_not = "another rank does not answer";
+  *why_not = "MPI_Iallgather failed";
   if (!exchange(comm, identity.ranks, {wants, group, context.budget.limit()}, &cards))
     return nullptr;
   std::vector<int> sharing;

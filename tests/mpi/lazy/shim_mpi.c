@@ -11,6 +11,7 @@
  *                            when they are called
  *   shim_wait_for_flush()    returns once a flush is at the gate
  *   shim_let_go()            opens the gate
+ *   shim_late(seconds)       the next MPI_Iallgather begins so much later
  *   shim_calls(name)         how many calls of that name came
  *   shim_most_at_once()      how many threads were in MPI_Win_allocate and MPI_Win_free at most at
  *                            the same time; each takes some milliseconds more. 99 once one was
@@ -47,6 +48,7 @@ static struct name names[NAMES];
 static struct put held[64];
 static int windows_at_once, most_at_once;
 static int puts_held, holding, at_gate, open_gate;
+static unsigned late;
 
 EXPORT void (*shim_at_end)(void);
 
@@ -90,6 +92,8 @@ EXPORT long shim_calls(const char* text) {
   pthread_mutex_unlock(&lock);
   return calls;
 }
+
+EXPORT void shim_late(unsigned seconds) { late = seconds; }
 
 EXPORT void shim_hold(void) {
   pthread_mutex_lock(&lock);
@@ -240,6 +244,14 @@ int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
 int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   const int result = PMPI_Waitall(count, requests, statuses);
   return fails("MPI_Waitall") ? MPI_ERR_IN_STATUS : result;
+}
+
+int MPI_Iallgather(const void* from, int count, MPI_Datatype type, void* to, int to_count,
+                   MPI_Datatype to_type, MPI_Comm comm, MPI_Request* request) {
+  const unsigned seconds = late;
+  late = 0;
+  sleep(seconds);
+  return PMPI_Iallgather(from, count, type, to, to_count, to_type, comm, request);
 }
 
 int MPI_Barrier(MPI_Comm comm) { return fails("MPI_Barrier") ? MPI_ERR_OTHER : PMPI_Barrier(comm); }
