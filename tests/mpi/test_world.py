@@ -182,6 +182,13 @@ def test_threads_that_come_late_take_locks(mpi, preload, way):
 
 
 @pytest.mark.few_mpis
+def test_a_window_that_is_made_while_mpi_ends_is_left_alone(mpi, preload):
+    """What Nearcache has of MPI was given back before; nobody would give it back again."""
+    result = launch.run(mpi, 2, "world", "end", timeout=60).check()
+    assert hits(result, "end") == [0, 0]
+
+
+@pytest.mark.few_mpis
 @pytest.mark.parametrize("trace", [False, True])
 def test_a_forked_child_ends_and_leaves_its_parent_alone(mpi, preload, tmp_path, trace):
     env = {"NEARCACHE_TRACE": str(tmp_path / "t")} if trace else {}

@@ -304,6 +304,23 @@ void read_at_the_very_end() {
   MPI_Finalize();
 }
 
+// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, which may call for anything.
+int read_as_mpi_ends(MPI_Comm, int, void*, void*) {
+  Words words(MPI_COMM_WORLD);
+  words.read(10);
+  tell(world_rank(), words.end(MPI_COMM_WORLD).hits_full);
+  return MPI_SUCCESS;
+}
+
+void end_with_a_window() {
+  int keyval = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, read_as_mpi_ends, &keyval, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr);
+  Words words(MPI_COMM_WORLD);
+  words.read(3);
+  words.end(MPI_COMM_WORLD);
+}
+
 // A child that ends by exit() runs the library's ends too, without its threads.
 void fork_and_read() {
   Words words(MPI_COMM_WORLD);
@@ -339,6 +356,7 @@ int main(int argc, char** argv) {
   if (way == "many_groups") read_in_many_groups();
   if (way == "beyond") read_beyond_the_world(argv[0]);
   if (way == "child") be_a_child();
+  if (way == "end") end_with_a_window();
   if (way == "late") read_with_a_late_rank();
   if (way == "fork") fork_and_read();
   if (way == "nothing") tell(world_rank(), 0);

@@ -160,6 +160,7 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* c
   next.Comm_rank(comm, &identity->rank);
   next.Comm_size(comm, &identity->ranks);
   const std::vector<int> members = context.world.members(comm);
+  if (!context.world.known()) return "MPI is about to end";
   if (members.empty())
     return "its communicator reaches outside of the ranks that were started together";
   World::Met met;

@@ -57,6 +57,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 int MPI_Finalize(void) {
   if (World::model_is_open()) {
     context.coherence.release();
+    context.model_ends = true;
     context_stop(true);
   }
   return next.Finalize();

@@ -60,7 +60,7 @@ void context_begin(bool threads) {
 void context_start() {
   context_begin(false);
   const std::lock_guard lock(context.mutex);
-  if (!context.world.known()) {
+  if (!context.world.known() && !(context.model_ends && World::model_is_open())) {
     context.world.start(&context.rank, &context.ranks);
     if (context.world.known()) context.progress.start();
   }

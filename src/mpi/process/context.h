@@ -120,7 +120,8 @@ inline bool host_has(HostDefect defect) { return context.host_defects.has(defect
 void context_begin(bool threads);
 
 // Learns rank and size, and opens what the options ask for: after MPI_Init, or for a program's
-// first window where it has sessions only. Idempotent. Talks to no other rank.
+// first window where it has sessions only. Idempotent. Talks to no other rank. Within MPI_Finalize,
+// which calls back for attributes of MPI_COMM_SELF, it opens nothing that nobody would close.
 void context_start();
 
 // Repeats of gets after which a rank asks all others to tell it when they write. A repeat that is
