@@ -141,6 +141,41 @@ void huge_pages(const Step& change, int64_t offset) {
   munmap(mapped, bytes + 2 * huge);
 }
 
+// The system takes the memory back, and gives zeros for it: there is no store. In turn with stores
+// to all words.
+void dropped_by_its_owner(int huge, bool by_a_new_mapping) {
+  constexpr int64_t large = 2 << 20, bytes = 4 * large;
+  char* mapped = static_cast<char*>(
+      mmap(nullptr, bytes + large, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  char* aligned = mapped + large - reinterpret_cast<uintptr_t>(mapped) % large;
+  madvise(aligned, bytes, huge);
+  Wanted wanted;
+  wanted.allocate = false;
+  wanted.memory = aligned;
+  wanted.bytes = bytes;
+  wanted.stride = bytes / 8 / words;
+  int turns = 0;
+  seen_after(
+      wanted,
+      [&](Window& window) {
+        const bool drops = turns++ % 2 == 0;
+        for (int64_t word = 0; word < words; ++word) {
+          window.next(word);
+          if (drops) window.expected[word] = 0;
+          if (check::rank == owner && !drops) window.store(word, window.expected[word]);
+        }
+        if (check::rank != owner || !drops) return;
+        if (by_a_new_mapping) {
+          EXPECT(mmap(aligned, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == aligned);
+        } else {
+          EXPECT_EQ(madvise(aligned, bytes, MADV_DONTNEED), 0);
+        }
+      },
+      owner_sends, !by_a_new_mapping);
+  munmap(mapped, bytes + large);
+}
+
 // Of memory that others have mapped the kernel cannot say to its owner what they store: nothing of
 // it is kept.
 void a_child_stores() {
@@ -296,6 +331,8 @@ void add_stores(std::vector<check::Case>& cases) {
   cases.push_back({"in_huge_pages", [] { huge_pages(owner_stores, 0); }});
   cases.push_back({"in_huge_pages_at_an_odd_offset", [] { huge_pages(owner_stores, 4104); }});
   cases.push_back({"received_in_huge_pages", [] { huge_pages(owner_receives_much, 72); }});
+  cases.push_back({"dropped_in_huge_pages", [] { dropped_by_its_owner(MADV_HUGEPAGE, false); }});
+  cases.push_back({"mapped_anew", [] { dropped_by_its_owner(MADV_NOHUGEPAGE, true); }});
   cases.push_back({"stored_all_the_time", stored_all_the_time});
   cases.push_back({"a_child_stores_to_shared_memory", a_child_stores});
   cases.push_back({"writer_stores_by_shared_query", [] { stores_by_shared_query(writer); }});
