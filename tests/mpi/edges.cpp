@@ -1142,6 +1142,52 @@ void flush_of_nothing_is_an_acquire() {
   EXPECT(Words::right(&first, 1, 3) && Words::right(&second, 1, 3) && Words::right(&third, 1, 3));
 }
 
+// Gets that would be served, and waits for their requests, with arguments that MPI reports as
+// wrong.
+void wrong_arguments_are_errors() {
+  Words words(20);
+  char library[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  MPI_Get_library_version(library, &length);
+  MPI_Win_set_errhandler(words.win, MPI_ERRORS_RETURN);
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  if (origin()) {
+    int64_t got = -1;
+    MPI_Datatype eight;
+    MPI_Type_contiguous(8, MPI_BYTE, &eight);
+    MPI_Type_commit(&eight);
+    for (int turn = 0; turn < 3; ++turn) {
+      MPI_Get(&got, 1, eight, 1, 5, 1, eight, words.win);
+      words.flush(1);
+    }
+    MPI_Type_free(&eight);
+    EXPECT(Words::right(&got, 1, 5));
+    const MPI_Datatype none = MPI_DATATYPE_NULL;
+    EXPECT(MPI_Get(&got, 1, none, 1, 5, 1, none, words.win) != MPI_SUCCESS);
+    EXPECT(words.read(1, 5));
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Rget(&got, 1, MPI_INT64_T, 1, 15, 1, MPI_INT64_T, words.win, &request);
+    EXPECT(MPI_Waitall(1, nullptr, MPI_STATUSES_IGNORE) != MPI_SUCCESS);
+    EXPECT(MPI_Wait(nullptr, MPI_STATUS_IGNORE) != MPI_SUCCESS);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT(Words::right(&got, 1, 15));
+    if (std::strstr(library, "MPICH") != nullptr) {
+      EXPECT(words.get(nullptr, 1, 5) != MPI_SUCCESS);
+      for (int turn = 0; turn < 2;
+           ++turn) {  // the first one finds out what request served ones get
+        EXPECT(MPI_Rget(&got, 1, MPI_INT64_T, 1, 5, 1, MPI_INT64_T, words.win, nullptr) !=
+               MPI_SUCCESS);
+        MPI_Rget(&got, 1, MPI_INT64_T, 1, 5, 1, MPI_INT64_T, words.win, &request);
+        EXPECT(MPI_Test(&request, nullptr, MPI_STATUS_IGNORE) != MPI_SUCCESS);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+      }
+    }
+  }
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -1185,8 +1231,9 @@ int main(int argc, char** argv) {
         {"put_of_a_window_that_pauses", put_of_a_window_that_pauses},
         {"gets_of_a_window_that_pauses", gets_of_a_window_that_pauses},
         {"device_memory_is_left_to_mpi", device_memory_is_left_to_mpi},
-        {"put_where_units_differ", put_where_units_differ}, {
-      "flush_of_nothing_is_an_acquire", flush_of_nothing_is_an_acquire
+        {"put_where_units_differ", put_where_units_differ},
+        {"flush_of_nothing_is_an_acquire", flush_of_nothing_is_an_acquire}, {
+      "wrong_arguments_are_errors", wrong_arguments_are_errors
     }
   });
 }

@@ -93,8 +93,9 @@ def completing(row, call):
     done = f"says_done(code, {row.arguments[2]})" if len(row.arguments) > 2 else "true"
     served = ""
     if count == "1":
-        says = f"    *{row.arguments[2]} = 1;\n" if len(row.arguments) > 2 else ""
-        served = f"  if (served_is_waited_for({requests}, status)) {{\n{says}    return MPI_SUCCESS;\n  }}\n"
+        flag = row.arguments[2] if len(row.arguments) > 2 else ""
+        says, asked = (f"    *{flag} = 1;\n", f"{flag} != nullptr && ") if flag else ("", "")
+        served = f"  if ({asked}served_is_waited_for({requests}, status)) {{\n{says}    return MPI_SUCCESS;\n  }}\n"
     return (
         f"{served}  note_look();\n  if (!requests_known()) {{\n    const int code = {call};\n"
         f"    if ({done}) note_acquire();\n    return code;\n  }}\n"
@@ -248,7 +249,7 @@ def get(row):
         else f"cached_rget(*window, {THE_GET}, request, issue)"
     )
     served = "" if plain else "*request = served_request.take(), "
-    known = "" if plain else "served_request.shared() && "
+    known = "" if plain else "request != nullptr && served_request.shared() && "
     left = f"return {call};" if plain else f"return noted_plain({call}, request);"
     passes = f"passes({{}}, win, target_rank, origin_datatype, origin_count)) {left}\n"
     return (

@@ -160,6 +160,8 @@ int issued_rget(Window& window, const GetCall& call, const Window::Decision& dec
 template <class Issue>
 int cached_rget(Window& window, const GetCall& call, MPI_Request* request, Issue issue) {
   if (window.pause_takes(call)) return noted_plain(issue(), request);
+  if (request == nullptr) [[unlikely]]
+    return issue();  // an error, which MPI reports
   if (window.locks_deferred()) [[unlikely]]
     window.confirm_served(window.targets(call.target));
   if (!window.caching()) {

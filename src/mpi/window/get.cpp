@@ -20,6 +20,8 @@ bool Window::understand(const GetCall& call, RemoteGet* get) const {
   const Layout* target =
       call.target_type == call.origin_type ? origin : layout_of(call.target_type);
   if (origin == nullptr || target == nullptr) return false;
+  // MPI_BOTTOM is for types that hold addresses
+  if (call.origin == nullptr && named_types.find(call.origin_type) != nullptr) return false;
   get->origin = call.origin;
   get->elements = {origin, static_cast<uint64_t>(call.origin_count)};
   const Elements there{target, static_cast<uint64_t>(call.target_count)};

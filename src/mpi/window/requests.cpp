@@ -130,6 +130,7 @@ void note_own_writes() noexcept { context.observer.note_own_writes(); }
 // By the time a call returns, MPI may have given another thread's request the handle; tickets tell
 // them apart.
 RequestWatch::RequestWatch(int count, const MPI_Request* before) {
+  if (before == nullptr) return;  // an error, which MPI reports
   RequestTable& requests = table();
   const OptionalLock lock(context.threaded ? &requests.mutex : nullptr);
   for (int i = 0; i < count; ++i) {

@@ -509,6 +509,9 @@ inline Window* find_window(MPI_Win handle) {
   // a large count: its bytes are computed with care elsewhere
   if (call.origin_count > plain_count_limit) return false;
   const uint64_t bytes = plain_type_size_ * static_cast<uint64_t>(call.origin_count);
+  // no type at all, while none is known; no buffer: errors, which MPI reports
+  if (bytes == 0 || call.origin == nullptr) [[unlikely]]
+    return false;
   const uint64_t hash = hash_key(key);
   if (shares_) {
     if (!cached_.hit_shared(key, hash, bytes, call.origin)) return false;
