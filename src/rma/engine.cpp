@@ -61,7 +61,7 @@ bool Engine::keep_early(int from, const Message& message) {
 }
 
 void Engine::close(Window* window) {
-  for (Pending pending; pending_.take_any(window, &pending);) finish(pending, Status::no_window);
+  for (Pending pending; pending_.give_up_any(window, &pending);) finish(pending, Status::no_window);
   std::erase(queueing_, window);
   windows_.erase(window->id());
 }
@@ -114,7 +114,8 @@ bool Engine::take(int from, const Message& message) {
   if (window != nullptr) return take_for(window, message, from);
   if (opening_ > 0) return keep_early(from, message);
   if (head.kind == Kind::lock_freed) return true;  // nobody waits for it any more
-  if (is_token(head.kind)) return false;
+  // Of a window that has lost a member: others may not know yet, when this rank has closed it.
+  if (is_token(head.kind)) return !lost_.empty();
   refuse(&outbox_, from, head, Status::no_window);
   return true;
 }
@@ -146,6 +147,7 @@ bool Engine::take_data(int from, const Message& message) {
   const Head& head = message.head;
   Pending pending;
   if (!pending_.take(head.token, from, &pending)) return false;
+  if (pending.window == nullptr) return true;
   Status status = head.status;
   bool fits = pending.by == Pending::By::reply && is_data(head.kind) == (pending.to != nullptr) &&
               (status != Status::ok || head.length == pending.length || !is_data(head.kind));
@@ -169,8 +171,8 @@ net::Place Engine::expected_body(int from) {
   const auto found = expected_.find(from);
   if (found == expected_.end()) return {};
   for (std::deque<uint64_t>& tokens = found->second; !tokens.empty(); tokens.pop_front()) {
-    if (const Pending* const pending = pending_.find(tokens.front(), from); pending != nullptr)
-      return {pending->to, pending->length};
+    const Pending* const pending = pending_.find(tokens.front(), from);
+    if (pending != nullptr && pending->window != nullptr) return {pending->to, pending->length};
   }
   return {};
 }
@@ -207,11 +209,11 @@ void Engine::received_apart(int from, std::span<const std::byte> bytes,
     lost(from, "it broke the protocol of one-sided communication");
 }
 
-// What is not expected any more was of a window that has been closed meanwhile.
 bool Engine::take_data_apart(int from, const Head& head, std::span<const std::byte> end,
                              bool in_place) {
   Pending pending;
-  if (!pending_.take(head.token, from, &pending)) return true;
+  if (!pending_.take(head.token, from, &pending)) return false;
+  if (pending.window == nullptr) return true;
   Status status = Status::ok;
   const bool fits =
       pending.by == Pending::By::reply && (head.kind == Kind::data || read_status(end, &status));
@@ -232,6 +234,7 @@ void Engine::take_put_apart(int from, const Head& head, bool in_place) {
 bool Engine::take_location(int from, const Message& message) {
   Pending pending;
   if (!pending_.take(message.head.token, from, &pending)) return false;
+  if (pending.window == nullptr) return true;
   const bool fits =
       pending.by == Pending::By::location && (message.pieces.empty() || message.pieces.size() == 2);
   if (fits) pending.window->located(pending.target, message.pieces);
@@ -239,16 +242,17 @@ bool Engine::take_location(int from, const Message& message) {
   return fits;
 }
 
-// Of a token that is not known any more the window is closed, or the peer lost.
+// Of a token that is not known any more the peer is lost.
 void Engine::transferred(int peer, uint64_t token, std::span<const std::byte> data) {
   Pending pending;
-  if (!pending_.take(token, peer, &pending)) return;
+  if (!pending_.take(token, peer, &pending) || pending.window == nullptr) return;
   ++(pending.to != nullptr ? transfers_.reads : transfers_.writes);
   if (pending.to != nullptr) std::memcpy(pending.to, data.data(), data.size());
   finish(pending, Status::ok);
 }
 
 void Engine::finish(const Pending& pending, Status status) {
+  if (pending.window == nullptr) return;
   pending.window->answered(pending, status);
   if (pending.completion.call != nullptr)
     pending.completion.call(pending.completion.context, status);

@@ -29,6 +29,24 @@ bool PendingTable::take(uint64_t token, int peer, Pending* pending) {
   return true;
 }
 
+bool PendingTable::take_any(int peer, Pending* pending) {
+  for (size_t slot = 0; slot < slots_.size(); ++slot) {
+    if (slots_[slot].used && slots_[slot].pending.peer == peer)
+      return take_slot(slot, pending), true;
+  }
+  return false;
+}
+
+bool PendingTable::give_up_any(const Window* window, Pending* pending) {
+  for (Slot& slot : slots_) {
+    if (!slot.used || slot.pending.window != window) continue;
+    *pending = slot.pending;
+    slot.pending = {.peer = pending->peer, .by = pending->by};
+    return true;
+  }
+  return false;
+}
+
 void PendingTable::take_slot(size_t number, Pending* pending) {
   Slot& slot = slots_[number];
   *pending = slot.pending;

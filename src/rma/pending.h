@@ -22,9 +22,9 @@ struct Pending {
   // location: a reply with a key. transfer: not a message, but what the network says.
   enum class By : uint8_t { reply, location, transfer };
 
-  Window* window = nullptr;
-  int target = 0;  // rank of the window
-  int peer = 0;    // of the job
+  Window* window = nullptr;  // null: it is closed
+  int target = 0;            // rank of the window
+  int peer = 0;              // of the job
   // of the messages to the target: when the reply is here, all up to this one are executed
   uint64_t sequence = 0;
   uint64_t bytes = 0;       // that had been issued by then
@@ -41,14 +41,11 @@ class PendingTable {
   const Pending* find(uint64_t token, int peer) const;
   // Takes it out. False if there is none of this token that waits for `peer`.
   bool take(uint64_t token, int peer, Pending* pending);
-  // Takes out one that waits for this peer, or, if there is a window, is of that. False if there is
-  // none.
-  bool take_any(int peer, Pending* pending) {
-    return take_where([&](const Pending& each) { return each.peer == peer; }, pending);
-  }
-  bool take_any(const Window* window, Pending* pending) {
-    return take_where([&](const Pending& each) { return each.window == window; }, pending);
-  }
+  // Takes out one that waits for this peer. False if there is none.
+  bool take_any(int peer, Pending* pending);
+  // One that is of this window, which is closed: its reply is still to come, and means nothing.
+  // False if there is none.
+  bool give_up_any(const Window* window, Pending* pending);
 
  private:
   struct Slot {
@@ -57,13 +54,6 @@ class PendingTable {
     bool used = false;
   };
   void take_slot(size_t number, Pending* pending);
-  template <class Wanted>
-  bool take_where(Wanted wanted, Pending* pending) {
-    for (size_t slot = 0; slot < slots_.size(); ++slot) {
-      if (slots_[slot].used && wanted(slots_[slot].pending)) return take_slot(slot, pending), true;
-    }
-    return false;
-  }
 
   std::vector<Slot> slots_;
   std::vector<uint32_t> free_;

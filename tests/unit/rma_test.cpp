@@ -18,6 +18,7 @@ namespace TEST_FILE {
 
 using test::Job;
 using test::Memories;
+using test::Network;
 
 TEST(Rma, PutsGetsAndAccumulatesOfEverySizeAndDirection) {
   Job job(3, 1, 40000);
@@ -730,6 +731,100 @@ TEST(Rma, WhoAskedBeforeTheWindowWasOpenIsAnsweredWhenItIs) {
   while (job.network.draw() == 1) job.engines[1]->poll();
   EXPECT_TRUE(there->reached(0, mark));
   EXPECT_EQ(got, 7);
+}
+
+// What is still to be answered when a window is closed: an acknowledgement that no fence waits for,
+// and whatever else where a member was lost. Its answers, which come later, are no offence.
+TEST(Rma, AnswersThatComeWhenTheirWindowIsClosedHarmNobody) {
+  for (const Network network : {Network::messages, Network::direct}) {
+    Job job(2, 20, 4096, 1, Memories::arena, network);
+    std::vector<uint64_t> much(1024, 7), got(1024);
+    ASSERT_TRUE(job.issue(0, {.kind = Kind::put,
+                              .target = 1,
+                              .length = much.size() * 8,
+                              .data = reinterpret_cast<const std::byte*>(much.data())}));
+    ASSERT_TRUE(job.issue(0, {.kind = Kind::get,
+                              .target = 1,
+                              .length = got.size() * 8,
+                              .result = reinterpret_cast<std::byte*>(got.data())}));
+    uint64_t old = 0;
+    ASSERT_TRUE(job.fetch_add(0, 1, 0, 1, &old));
+    EXPECT_NE(job.window(0).flush(1), Mark());
+    job.engines[0]->push();
+    job.engines[0]->close(job.windows[0]);
+    while (job.step()) {
+    }
+    EXPECT_FALSE(job.engines[0]->is_lost(1));
+    EXPECT_EQ(job.word(1, 0), 8u);
+    EXPECT_EQ(got[0], 0u);
+    // Once each.
+    BatchWriter again;
+    again.append(Head{.kind = Kind::acknowledged, .token = uint64_t{1} << 32});
+    job.engines[0]->received(1, again.bytes());
+    EXPECT_TRUE(job.engines[0]->is_lost(1));
+  }
+}
+
+// Nobody waits for the acknowledgement of a put: its rank may learn from others that the last fence
+// is over.
+TEST(Rma, AWindowIsClosedBeforeAllIsAcknowledged) {
+  constexpr int ranks = 4;
+  constexpr size_t words = (1 << 17) + 4096;
+  std::vector<uint64_t> much(words, 7);
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    Job job(ranks, seed, words);
+    ASSERT_TRUE(job.issue(0, {.kind = Kind::put,
+                              .target = 1,
+                              .length = words * 8,
+                              .data = reinterpret_cast<const std::byte*>(much.data())}));
+    for (Window* each : job.windows) each->fence_enter();
+    int fences[ranks] = {1, 1, 1, 1}, closed = 0;
+    const auto go_on = [&] {
+      for (int rank = 0; rank < ranks; ++rank) {
+        Window*& window = job.windows[static_cast<size_t>(rank)];
+        if (window == nullptr || !window->fence_met() || !window->all_landed()) continue;
+        if (fences[rank]++ == 1) {
+          window->fence_enter();
+        } else {
+          job.engines[static_cast<size_t>(rank)]->close(std::exchange(window, nullptr));
+          ++closed;
+        }
+      }
+      return closed == ranks;
+    };
+    ASSERT_TRUE(job.run(go_on));
+    while (job.step()) {
+    }
+    for (const auto& engine : job.engines) EXPECT_EQ(engine->why_lost(), "") << "seed " << seed;
+    EXPECT_EQ(job.word(1, words - 1), 7u);
+  }
+}
+
+// Whoever is told first that a member is lost waits for nobody, and may have closed the window when
+// others still come to its fence.
+TEST(Rma, WhoEntersAFenceOfAWindowThatOthersHaveGivenUpIsNotLost) {
+  Job job(3, 21);
+  job.network.kill(2);
+  job.put(0, 2, 0, uint64_t{1});
+  ASSERT_TRUE(job.run([&] { return job.window(0).broken(); }));
+  job.engines[0]->close(job.windows[0]);
+  const int origins[] = {0};
+  job.window(1).post(origins);
+  for (int fence = 0; fence < 2; ++fence) job.window(1).fence_enter();
+  job.put(1, 0, 0, uint64_t{1});
+  job.window(1).flush(0);
+  while (job.step()) {
+  }
+  EXPECT_FALSE(job.engines[0]->is_lost(1));
+  EXPECT_FALSE(job.engines[1]->is_lost(0));
+}
+
+TEST(Rma, WhoEntersAFenceOfNoWindowHasBrokenTheProtocol) {
+  Job job(2, 22);
+  BatchWriter batch;
+  batch.append(Head{.kind = Kind::fence, .window = 99, .token = 1});
+  job.engines[0]->received(1, batch.bytes());
+  EXPECT_TRUE(job.engines[0]->is_lost(1));
 }
 
 TEST(Rma, CompletionsAreCalledWhenTheirResultIsThere) {
