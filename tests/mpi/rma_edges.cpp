@@ -633,6 +633,11 @@ bool is_one_of(MPI_Datatype type, std::initializer_list<MPI_Datatype> types) {
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
+bool has_long_doubles(MPI_Datatype type) {
+  return is_one_of(type, {MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX,
+                          MPI_LONG_DOUBLE_INT});
+}
+
 template <class T>
 void write_as(int64_t number, char* to) {
   const T value = static_cast<T>(number);
@@ -649,14 +654,15 @@ void write_number(const Named& what, int64_t number, char* to) {
   std::memset(to, 0, static_cast<size_t>(extent));
   const MPI_Datatype type = what.type;
   const int five = 5;
-  if (is_one_of(type, {MPI_FLOAT, MPI_REAL, MPI_C_FLOAT_COMPLEX, MPI_COMPLEX, MPI_FLOAT_INT})) {
+  if (is_one_of(type, {MPI_FLOAT, MPI_REAL, MPI_C_FLOAT_COMPLEX, MPI_CXX_FLOAT_COMPLEX, MPI_COMPLEX,
+                       MPI_FLOAT_INT})) {
     write_as<float>(number, to);
     if (type == MPI_FLOAT_INT) std::memcpy(to + 4, &five, 4);
-  } else if (is_one_of(type,
-                       {MPI_DOUBLE, MPI_DOUBLE_PRECISION, MPI_C_DOUBLE_COMPLEX, MPI_DOUBLE_INT})) {
+  } else if (is_one_of(type, {MPI_DOUBLE, MPI_DOUBLE_PRECISION, MPI_C_DOUBLE_COMPLEX,
+                              MPI_CXX_DOUBLE_COMPLEX, MPI_DOUBLE_INT})) {
     write_as<double>(number, to);
     if (type == MPI_DOUBLE_INT) std::memcpy(to + 8, &five, 4);
-  } else if (is_one_of(type, {MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX, MPI_LONG_DOUBLE_INT})) {
+  } else if (has_long_doubles(type)) {
     write_as<long double>(number, to);
     std::memset(to + 10, 0, 6);
     if (type == MPI_LONG_DOUBLE_INT) std::memcpy(to + 16, &five, 4);
@@ -670,14 +676,14 @@ void write_number(const Named& what, int64_t number, char* to) {
     type == MPI_SHORT_INT ? write_as<short>(number, to) : write_as<int>(number, to);
     write_as<int>(5, to + 4);
   } else {
-    if (type == MPI_C_BOOL) number %= 2;
+    if (is_one_of(type, {MPI_C_BOOL, MPI_CXX_BOOL})) number %= 2;
     std::memcpy(to, &number, std::min<size_t>(static_cast<size_t>(size), 8));
   }
 }
 
 // Of a long double 10 bytes are its own.
 void clear_gaps(MPI_Datatype type, char* values, size_t bytes) {
-  if (!is_one_of(type, {MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX, MPI_LONG_DOUBLE_INT})) return;
+  if (!has_long_doubles(type)) return;
   const size_t step = type == MPI_LONG_DOUBLE_INT ? 32 : 16;
   for (size_t at = 0; at < bytes; at += step) std::memset(values + at + 10, 0, 6);
 }
@@ -713,12 +719,31 @@ void accumulates_are_as_reductions() {
                          {"float complex", MPI_C_FLOAT_COMPLEX},
                          {"double complex", MPI_C_DOUBLE_COMPLEX},
                          {"long double complex", MPI_C_LONG_DOUBLE_COMPLEX},
+                         {"bool of C++", MPI_CXX_BOOL},
+                         {"float complex of C++", MPI_CXX_FLOAT_COMPLEX},
+                         {"double complex of C++", MPI_CXX_DOUBLE_COMPLEX},
+                         {"long double complex of C++", MPI_CXX_LONG_DOUBLE_COMPLEX},
                          {"byte", MPI_BYTE},
                          {"INTEGER", MPI_INTEGER},
                          {"REAL", MPI_REAL},
                          {"DOUBLE PRECISION", MPI_DOUBLE_PRECISION},
                          {"COMPLEX", MPI_COMPLEX},
                          {"LOGICAL", MPI_LOGICAL},
+#ifdef MPI_LOGICAL1
+                         {"LOGICAL*1", MPI_LOGICAL1},
+#endif
+#ifdef MPI_LOGICAL2
+                         {"LOGICAL*2", MPI_LOGICAL2},
+#endif
+#ifdef MPI_LOGICAL4
+                         {"LOGICAL*4", MPI_LOGICAL4},
+#endif
+#ifdef MPI_LOGICAL8
+                         {"LOGICAL*8", MPI_LOGICAL8},
+#endif
+#ifdef MPI_LOGICAL16
+                         {"LOGICAL*16", MPI_LOGICAL16},
+#endif
                          {"float, int", MPI_FLOAT_INT},
                          {"double, int", MPI_DOUBLE_INT},
                          {"long, int", MPI_LONG_INT},

@@ -75,16 +75,21 @@ struct NamedElement {
 // MPI_CHAR, MPI_CHARACTER and MPI_BYTE have no arithmetic in the standard. Hosts give them one, and
 // programs rely on it: mpi4py's default is a sum, of bytes as well.
 rma::Element element_of(MPI_Datatype named) {
-  const NamedElement exact[] = {{MPI_LONG_DOUBLE, Element::long_double},
-                                {MPI_C_LONG_DOUBLE_COMPLEX, Element::complex_long_double},
-                                {MPI_FLOAT_INT, Element::pair_float},
-                                {MPI_DOUBLE_INT, Element::pair_double},
-                                {MPI_LONG_INT, Element::pair_long},
-                                {MPI_2INT, Element::pair_int},
-                                {MPI_SHORT_INT, Element::pair_short},
-                                {MPI_LONG_DOUBLE_INT, Element::pair_long_double},
-                                {MPI_2REAL, Element::pair_of_floats},
-                                {MPI_2DOUBLE_PRECISION, Element::pair_of_doubles}};
+  const NamedElement exact[] = {
+    {MPI_LONG_DOUBLE, Element::long_double},
+    {MPI_C_LONG_DOUBLE_COMPLEX, Element::complex_long_double},
+#if defined(MPI_CXX_LONG_DOUBLE_COMPLEX) && !defined(NEARCACHE_FAMILY_SIMGRID)
+    {MPI_CXX_LONG_DOUBLE_COMPLEX, Element::complex_long_double},
+#endif
+    {MPI_FLOAT_INT, Element::pair_float},
+    {MPI_DOUBLE_INT, Element::pair_double},
+    {MPI_LONG_INT, Element::pair_long},
+    {MPI_2INT, Element::pair_int},
+    {MPI_SHORT_INT, Element::pair_short},
+    {MPI_LONG_DOUBLE_INT, Element::pair_long_double},
+    {MPI_2REAL, Element::pair_of_floats},
+    {MPI_2DOUBLE_PRECISION, Element::pair_of_doubles}
+  };
   const NamedClass classes[] = {
     {MPI_CHAR, Class::whole},
     {MPI_CHARACTER, Class::whole},
@@ -139,6 +144,21 @@ rma::Element element_of(MPI_Datatype named) {
     {MPI_REAL8, Class::real},
     {MPI_COMPLEX8, Class::complex},
     {MPI_COMPLEX16, Class::complex},
+#endif
+#ifdef MPI_LOGICAL1
+    {MPI_LOGICAL1, Class::whole},
+#endif
+#ifdef MPI_LOGICAL2
+    {MPI_LOGICAL2, Class::whole},
+#endif
+#ifdef MPI_LOGICAL4
+    {MPI_LOGICAL4, Class::whole},
+#endif
+#ifdef MPI_LOGICAL8
+    {MPI_LOGICAL8, Class::whole},
+#endif
+#ifdef MPI_LOGICAL16
+    {MPI_LOGICAL16, Class::whole},
 #endif
 #ifdef MPI_INTEGER16
     {MPI_INTEGER16, Class::whole},
