@@ -688,6 +688,73 @@ void clear_gaps(MPI_Datatype type, char* values, size_t bytes) {
   for (size_t at = 0; at < bytes; at += step) std::memset(values + at + 10, 0, 6);
 }
 
+// What was asked of another rank goes, too, when the program ends an epoch of another window, and
+// then computes: the other may wait for it.
+void the_end_of_an_epoch_sends_what_waits_for_more() {
+  if (!check::cached()) return check::skip("hosts need not");
+  Words near(4);
+  MPI_Win win;
+  std::vector<int64_t> own(4);
+  MPI_Win_create_dynamic(MPI_INFO_NULL, check::world, &win);
+  MPI_Win_attach(win, own.data(), 32);
+  MPI_Aint here, there;
+  MPI_Get_address(own.data(), &here);
+  MPI_Sendrecv(&here, 1, MPI_AINT, rank_before(), 0, &there, 1, MPI_AINT, next_rank(), 0,
+               check::world, MPI_STATUS_IGNORE);
+  const volatile int64_t *asked = own.data(), *answered = near.memory;
+  MPI_Win_lock_all(0, win);
+  for (int way = 0; way < 4; ++way) {
+    const int64_t one = 1, two = 2, nothing = 0;
+    MPI_Group everybody, one_of_them;
+    MPI_Comm_group(check::world, &everybody);
+    MPI_Barrier(check::world);
+    if (rank == 0) {
+      const auto ask = [&] { MPI_Put(&one, 1, MPI_INT64_T, 1, there, 1, MPI_INT64_T, win); };
+      const int to = 1;
+      MPI_Group_incl(everybody, 1, &to, &one_of_them);
+      if (way == 0) MPI_Win_lock(MPI_LOCK_SHARED, 2 % ranks, 0, near.win);
+      if (way == 1) MPI_Win_lock_all(0, near.win);
+      if (way == 2) MPI_Win_post(one_of_them, 0, near.win);
+      if (way == 2) MPI_Recv(nullptr, 0, MPI_BYTE, 1, 0, check::world, MPI_STATUS_IGNORE);
+      ask();
+      usleep(20000);  // so that the others wait for this rank alone
+      if (way == 0) MPI_Win_unlock(2 % ranks, near.win);
+      if (way == 1) MPI_Win_unlock_all(near.win);
+      if (way == 2) MPI_Win_wait(near.win);
+      if (way == 3) MPI_Win_fence(MPI_MODE_NOSUCCEED, near.win);
+      const double end = MPI_Wtime() + 10;
+      while (*answered != 2 && MPI_Wtime() < end) {
+      }
+      check::expect(*answered == 2, "nothing came in way %d", way);
+      MPI_Group_free(&one_of_them);
+    } else {
+      const int to = 0;
+      MPI_Group_incl(everybody, 1, &to, &one_of_them);
+      if (way == 2 && rank == 1) {
+        MPI_Win_start(one_of_them, 0, near.win);
+        MPI_Win_complete(near.win);
+        MPI_Send(nullptr, 0, MPI_BYTE, 0, 0, check::world);
+      }
+      if (way == 3) MPI_Win_fence(MPI_MODE_NOSUCCEED, near.win);
+      while (rank == 1 && *asked != 1) MPI_Win_sync(win);
+      if (rank == 1) {
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, near.win);
+        MPI_Put(&two, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, near.win);
+        MPI_Win_unlock(0, near.win);
+      }
+      MPI_Group_free(&one_of_them);
+    }
+    MPI_Group_free(&everybody);
+    MPI_Barrier(check::world);
+    near.memory[0] = own[0] = nothing;
+    MPI_Win_sync(win);
+    MPI_Win_sync(near.win);
+  }
+  MPI_Win_unlock_all(win);
+  MPI_Win_detach(win, own.data());
+  MPI_Win_free(&win);
+}
+
 // Of predefined types and operations, as far as the host has them: what an accumulate makes of
 // memory is what a reduction makes of it.
 void accumulates_are_as_reductions() {
@@ -854,6 +921,8 @@ int main(int argc, char** argv) {
          the_communicator_of_a_window_is_freed_before_it},
         {"windows_on_comm_self", windows_on_comm_self},
         {"datatypes_of_all_shapes", datatypes_of_all_shapes},
+        {"the_end_of_an_epoch_sends_what_waits_for_more",
+         the_end_of_an_epoch_sends_what_waits_for_more},
         {"accumulates_are_as_reductions", accumulates_are_as_reductions}, {
       "a_window_that_is_freed_when_mpi_ends", a_window_that_is_freed_when_mpi_ends
     }

@@ -446,7 +446,7 @@ void EngineWindow::await_transfers(const rma::Agent::Lock& lock) {
 // All have entered a fence, and what they have done before it is done.
 void EngineWindow::meet() {
   if (window_->all_near()) {
-    if (!window_->silent()) {
+    if (!window_->silent() || held()) {
       const rma::Agent::Lock lock(&station_->agent());
       window_->flush_all();
       wait_until(lock, [&] { return window_->all_reached(); });
@@ -566,6 +566,7 @@ int EngineWindow::wait() {
   if (window_->all_near()) wait_until(&window_->bell(), completed);
   const auto lock = lock_epochs();
   if (!window_->all_near()) wait_until(*lock, completed, Step::wait);
+  if (lock) station_->agent().send(*lock, Step::wait);
   exposing_ = false;
   return window_->broken() ? settled(Status::lost_peer) : MPI_SUCCESS;
 }

@@ -195,7 +195,7 @@ class EngineWindow {
     return true;
   }
   [[gnu::always_inline]] bool may_unlock_at_once(const rma::Near& near) const {
-    return near.in_short && near.open.load(std::memory_order_relaxed) == Open::passive;
+    return near.in_short && near.open.load(std::memory_order_relaxed) == Open::passive && !held();
   }
   [[gnu::always_inline]] void unlock_at_once(rma::Near& near) {
     near.open.store(Open::no, std::memory_order_relaxed);
@@ -216,7 +216,7 @@ class EngineWindow {
     return true;
   }
   bool unlock_all_at_once() {
-    if (context.threaded || !all_locked_ || !window_->silent()) return false;
+    if (context.threaded || !all_locked_ || !window_->silent() || held()) return false;
     all_locked_ = false;
     window_->lock_all(true);
     for (rma::Near& near : window_->nears()) {
