@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <random>
@@ -755,6 +756,42 @@ void the_end_of_an_epoch_sends_what_waits_for_more() {
   MPI_Win_free(&win);
 }
 
+// Whatever else is under way to the same target: here a get that waits for a lock.
+void puts_with_a_request_are_complete_at_once() {
+  if (!check::cached()) return check::skip("hosts need not");
+  Words words(4);
+  const int64_t one = 1;
+  int64_t got = -1;
+  if (rank == 0) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, words.win);
+  MPI_Barrier(check::world);
+  if (rank == 1) {
+    MPI_Request requests[3];
+    int complete = 0;
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, words.win);
+    MPI_Rget(&got, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, words.win, &requests[0]);
+    MPI_Rput(&one, 1, MPI_INT64_T, 0, 1, 1, MPI_INT64_T, words.win, &requests[1]);
+    MPI_Raccumulate(&one, 1, MPI_INT64_T, 0, 2, 1, MPI_INT64_T, MPI_SUM, words.win, &requests[2]);
+    for (MPI_Request& each : {std::ref(requests[2]), std::ref(requests[1])}) {
+      MPI_Test(&each, &complete, MPI_STATUS_IGNORE);
+      EXPECT_EQ(complete, 1);
+    }
+    MPI_Test(&requests[0], &complete, MPI_STATUS_IGNORE);
+    EXPECT_EQ(complete, 0);
+    MPI_Send(nullptr, 0, MPI_BYTE, 0, 0, check::world);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    MPI_Win_unlock(0, words.win);
+    EXPECT_EQ(got, 7);
+  } else if (rank == 0) {
+    words.memory[0] = 7;
+    MPI_Recv(nullptr, 0, MPI_BYTE, 1, 0, check::world, MPI_STATUS_IGNORE);
+    MPI_Win_unlock(0, words.win);
+  }
+  MPI_Barrier(check::world);
+  MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, words.win);
+  EXPECT_EQ(words.memory[1] + words.memory[2], rank == 0 ? 2 : 0);
+  MPI_Win_unlock(rank, words.win);
+}
+
 // Of predefined types and operations, as far as the host has them: what an accumulate makes of
 // memory is what a reduction makes of it.
 void accumulates_are_as_reductions() {
@@ -923,6 +960,7 @@ int main(int argc, char** argv) {
         {"datatypes_of_all_shapes", datatypes_of_all_shapes},
         {"the_end_of_an_epoch_sends_what_waits_for_more",
          the_end_of_an_epoch_sends_what_waits_for_more},
+        {"puts_with_a_request_are_complete_at_once", puts_with_a_request_are_complete_at_once},
         {"accumulates_are_as_reductions", accumulates_are_as_reductions}, {
       "a_window_that_is_freed_when_mpi_ends", a_window_that_is_freed_when_mpi_ends
     }

@@ -414,10 +414,10 @@ int EngineWindow::compare_and_swap(const void* origin, const void* compare, void
   return MPI_SUCCESS;
 }
 
-// Of what is complete the request is the host's, of a get from nobody on the handle (layer.cpp
-// keeps an epoch open for that). A fetch goes at once if none is on its way, else with those behind
-// it, when somebody waits for one of them.
-int EngineWindow::make_request(int rc, int rank, MPI_Request* request) {
+// Of what is complete, as all is that does not fetch, the request is the host's, of a get from
+// nobody on the handle (layer.cpp keeps an epoch open for that). A fetch goes at once if none is on
+// its way, else with those behind it, when somebody waits for one of them.
+int EngineWindow::make_request(int rc, int rank, bool fetches, MPI_Request* request) {
   if (rc != MPI_SUCCESS) return rc;
   Status status = Status::ok;
   if (valid_rank(rank) && !open_as(rank, Open::active) && !open_as(rank, Open::passive)) {
@@ -427,7 +427,7 @@ int EngineWindow::make_request(int rc, int rank, MPI_Request* request) {
       const rma::Agent::Lock lock(&station_->agent());
       mark = window_->flush_local(rank);
       if (engine_fetches().idle()) station_->agent().send(lock);
-      complete = window_->reached(rank, mark);
+      complete = !fetches || window_->reached(rank, mark);
       if (complete) status = window_->take_error(rank);
     }
     if (!complete) return engine_fetches().begin(*this, window_, rank, mark, request);

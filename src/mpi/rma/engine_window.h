@@ -121,7 +121,7 @@ class EngineWindow {
   int compare_and_swap(const void* origin, const void* compare, void* result, MPI_Datatype type,
                        int rank, MPI_Aint displacement);
   // The request of what the call before has issued, if that succeeded.
-  int make_request(int rc, int rank, MPI_Request* request);
+  int make_request(int rc, int rank, bool fetches, MPI_Request* request);
 
   int fence(int assert);
   int start(MPI_Group group, int assert);
