@@ -49,6 +49,15 @@ void ConnectionFabric::close(Connection* connection) {
   if (found->second.attempt == connection) found->second.attempt = nullptr;
 }
 
+void ConnectionFabric::forget(int rank) {
+  Peer& peer = peers_[rank];
+  if (std::exchange(peer.lost, true)) return;
+  peer.out.consume(peer.out.bytes().size());
+  for (Connection* const each : {peer.connection, peer.attempt}) {
+    if (each != nullptr) close(each);
+  }
+}
+
 // A stranger loses no rank its connection, whoever it says it is.
 void ConnectionFabric::lose(Connection* connection, const std::string& why) {
   const bool proven = connection->state == State::open || connection->state == State::connecting ||
@@ -231,7 +240,8 @@ void ConnectionFabric::take_answer(Connection* connection, const Answer& answer)
   if (answer.proof != initiator_proof(secret_, connection->hello, connection->challenge))
     return close(connection);
   Peer& peer = peers_[connection->peer];
-  if (peer.lost || peer.connection != nullptr ||
+  if (peer.lost) return close(connection);  // without a verdict: it is to know that
+  if (peer.connection != nullptr ||
       (peer.attempt != nullptr && !crossing_wins(rank_, connection->peer))) {
     // Not closed here, as that may overtake the verdict.
     connection->state = State::turned_away;

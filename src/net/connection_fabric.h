@@ -30,6 +30,7 @@ class ConnectionFabric : public Fabric {
   // For networks that take data by the system only.
   void send_unsure(int to, std::span<const std::byte> batch, std::span<const std::byte> data,
                    Ending ending) override;
+  void forget(int rank) final;
 
  protected:
   enum class State {

@@ -101,7 +101,8 @@ class Fabric {
   // Makes the descriptor readable until the next poll. Any thread.
   virtual void ring() = 0;
 
-  // This rank's end is known by other means: nothing goes to it, or comes from it, any more.
+  // This rank has ended, or broken the protocol, as others know: nothing goes to it, or comes from
+  // it, any more. If it lives it loses this one, too.
   virtual void forget(int /*peer*/) {}
 
  private:

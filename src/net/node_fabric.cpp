@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/clock.h"
 
@@ -17,6 +18,9 @@ constexpr uint64_t patience_ns = 8000;
 
 // What a poll takes of one rank, so that others have their turn.
 constexpr uint64_t most_lines = 2 * SharedRing::lines;
+
+// No record: who reads it loses its writer.
+constexpr uint64_t goodbye = UINT64_MAX;
 
 }  // namespace
 
@@ -67,23 +71,23 @@ NodeFabric::Peer* NodeFabric::place_of(int rank) const {
 
 void NodeFabric::lose(Peer* peer, const char* why) {
   if (peer->lost) return;
-  say_goodbye(peer);
   forget(peer->at.rank);
   lost_.emplace_back(peer->at.rank, why);
   ring();
 }
 
-// What is no record, for which there is always a line: so it loses this rank, too.
+// There is always a line for it.
 void NodeFabric::say_goodbye(Peer* peer) {
   if (peer->to == nullptr) begin(peer);
-  peer->to->word(peer->written).store(UINT64_MAX, std::memory_order_release);
+  peer->to->word(peer->written).store(goodbye, std::memory_order_release);
   told(peer);
 }
 
 void NodeFabric::forget(int rank) {
   Peer* const peer = place_of(rank);
   if (peer == nullptr) return others_ != nullptr ? others_->forget(rank) : void();
-  peer->lost = true;
+  if (std::exchange(peer->lost, true)) return;
+  say_goodbye(peer);
   peer->queue.consume(peer->queue.bytes().size());
 }
 
@@ -261,7 +265,8 @@ bool NodeFabric::take(Peer* peer, Receiver& receiver) {
     if (word == 0) break;
     any = true;
     if (!take_record(peer, word)) {
-      lose(peer, "it sent a batch of no bytes, or of too many");
+      lose(peer, word == goodbye ? "it has given this rank up"
+                                 : "it sent a batch of no bytes, or of too many");
       break;
     }
     if ((word & SharedRing::goes_on) != 0) continue;

@@ -256,6 +256,27 @@ TYPED_TEST(Connections, ARankThatEndsIsLostToThoseThatSpokeWithIt) {
   EXPECT_TRUE(job.run([&] { return job.listeners[2].total() == 1; }));
 }
 
+// It may wait for the other.
+TYPED_TEST(Fabrics, WhoIsForgottenIsTold) {
+  for (const bool spoke : {false, true}) {
+    Job<TypeParam> job(3);
+    if (spoke) {
+      job.fabrics[0]->send(1, bytes_of(0, 8));
+      EXPECT_TRUE(job.run([&] { return job.listeners[1].total() == 1; }));
+    }
+    job.fabrics[1]->forget(0);
+    job.fabrics[1]->send(0, bytes_of(0, 8));
+    job.fabrics[0]->send(1, bytes_of(spoke ? 1 : 0, 8));
+    EXPECT_TRUE(job.run([&] { return job.listeners[0].gone.contains(1); }));
+    EXPECT_EQ(job.listeners[0].total(), 0u);
+    EXPECT_EQ(job.listeners[1].total(), spoke ? 1u : 0u);
+    EXPECT_TRUE(job.listeners[1].gone.empty());
+    job.fabrics[1]->forget(0);
+    job.fabrics[1]->send(2, bytes_of(0, 8));
+    EXPECT_TRUE(job.run([&] { return job.listeners[2].total() == 1; }));
+  }
+}
+
 TEST(SocketFabric, AConnectionForWhichThereIsNoDescriptorWaitsAndKeepsNobodyAwake) {
   Sockets sockets(2);
   sockets.fabrics[0]->send(1, bytes_of(0, 8));  // has its socket
