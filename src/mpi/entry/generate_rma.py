@@ -116,7 +116,9 @@ def body(row):
     call = OPERATIONS.get(name) or CALLS.get(name)
     if requested(name) in OPERATIONS:
         fetches = str("get" in name.lower()).lower()
-        call = f"make_request(window->{OPERATIONS[requested(name)]}, target_rank, {fetches}, request)"
+        call = (
+            f"make_request(window->{OPERATIONS[requested(name)]}, target_rank, {fetches}, request)"
+        )
     if call is None:
         return None
     find = "window_to_describe" if name in DESCRIPTIONS else "engine_window"
