@@ -48,6 +48,11 @@ def integer(text):
     return int(digits, 8) if len(digits) > 1 and digits[0] == "0" else int(digits)
 
 
+def is_integer(node):
+    """Whether a constant is an integer or a character: neither floating, nor imaginary, nor a string."""
+    return node.type == "char" or "int" in node.type and "_Complex" not in node.type
+
+
 def is_zero(node):
     """Whether it is an integer constant of value 0, however it is spelled: 0, 0x0, 0b0, 00u."""
     return (

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pycparser import c_ast
 
 from . import types
+from .constants import is_integer
 from .part import Part
 from .scope import Scope
 from .typenames import call, difference_type, identifier, number
@@ -116,7 +117,7 @@ class Forall(Part):
         """Whether an expression of private variables and constants, without effects, can be evaluated once more."""
         match node:
             case c_ast.Constant():
-                return True
+                return is_integer(node)  # beside a fraction the last iteration is another one
             case c_ast.ID():
                 symbol = self.unit.scope.find(node.name)
                 return (

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from pycparser import c_ast
 
 from . import pragmas, types, upc_ast
+from .constants import is_integer
 from .expressions import SETJMP
 from .part import Part
 from .typenames import call, difference_type, identifier, number
@@ -268,7 +269,7 @@ class LocalLoops(Part):
         """Whether an expression has one value throughout, without effects."""
         match node:
             case c_ast.Constant():
-                return node.type != "string"
+                return is_integer(node)  # a fraction would be cut off
             case c_ast.ID(name="THREADS" | "MYTHREAD"):
                 return True
             case c_ast.ID():
