@@ -150,9 +150,11 @@ static inline ptrdiff_t ncupc_unit(size_t block, ptrdiff_t step, ptrdiff_t strid
 static inline ptrdiff_t ncupc_run(ptrdiff_t* i, ptrdiff_t end, ncupc_ptr base, size_t block,
                                   ptrdiff_t step, ptrdiff_t stride) {
   const ptrdiff_t longest = 1 << 20, counted_once = 1 << 14;
+  /* only thread and phase are asked for; from an address in the middle, as i may be negative */
+  const ncupc_ptr from = ncupc_make(NCUPC_MAX_ADDRESS / 2, ncupc_thread(base), ncupc_phase(base));
   ptrdiff_t tries = 0;
   while (*i < end) {
-    const ncupc_ptr p = ncupc_add(base, *i, 1, block);
+    const ncupc_ptr p = ncupc_add(from, *i, 1, block);
     ptrdiff_t left = end - *i;
     long long until;
     if (ncupc_thread(p) == (size_t)MYTHREAD) {
