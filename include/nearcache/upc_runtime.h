@@ -49,10 +49,12 @@ void ncupc_barrier(int has_value, int value, const char* file, int line);
 #define NCUPC_BARRIER() ncupc_barrier(0, 0, NCUPC_HERE)
 #define NCUPC_BARRIER_EXPR(...) ncupc_barrier(1, (int)(__VA_ARGS__), NCUPC_HERE)
 
-/* upc_fence: everything before it is complete, nothing read before it is served after. */
+/* upc_fence: everything before it is complete, nothing read before it is served after. It may stand
+ * in a loop that waits for what another thread puts here. */
 static inline void ncupc_fence(void) {
   ncupc_before_strict();
   if (ncupc_caching) ncupc_drop();
+  if (__builtin_expect((ncupc_until_poll -= 64) < 0, 0)) ncupc_poll_strict();
 }
 #define NCUPC_FENCE() ncupc_fence()
 

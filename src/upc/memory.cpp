@@ -22,7 +22,9 @@ ncupc_ptr after(ncupc_ptr p, size_t bytes) {
 extern "C" {
 
 void upc_memget(void* to, ncupc_ptr from, size_t bytes) {
-  if (bytes != 0) read_bytes(to, from, bytes);
+  if (bytes == 0) return;
+  ncupc_count_load();
+  read_bytes(to, from, bytes);
 }
 
 void upc_memput(ncupc_ptr to, const void* from, size_t bytes) {
@@ -31,6 +33,7 @@ void upc_memput(ncupc_ptr to, const void* from, size_t bytes) {
 
 void upc_memcpy(ncupc_ptr to, ncupc_ptr from, size_t bytes) {
   if (bytes == 0) return;
+  ncupc_count_load();
   const char* near_from = ncupc_reach(from);
   if (near_from != nullptr) return write_bytes(to, near_from, bytes);
   char* near_to = ncupc_reach(to);

@@ -72,3 +72,36 @@ def test_functions_that_know_their_line_are_called_with_it(declared):
         r"^#define (upc_\w+)\([^)]*\) nc\1\(NCUPC_HERE\b", preprocessed(text, "-dM"), re.M
     )
     assert len(lined) > 35 and lined == set(called)
+
+
+WAITING = """#include <upc.h>
+#include <unistd.h>
+shared int flag;
+int main(void) {
+    volatile int *mine = (volatile int *) &flag;
+    int got = 0;
+    upc_barrier;
+    upc_fence;
+    for (int i = 0; i < 200; i++) { bupc_poll(); usleep(100); } // what the barrier sent is there
+    if (MYTHREAD != 0) {
+        usleep(20000);
+        flag = 7;
+        upc_fence;
+        return 0;
+    }
+    WAIT;
+    return *mine != 7;
+}
+"""
+
+
+@pytest.mark.parametrize("cache", [True, False])
+@pytest.mark.parametrize(
+    "wait",
+    ["while (*mine != 7) upc_fence", "while (got != 7) upc_memget(&got, &flag, sizeof got)"],
+    ids=["fence", "memget"],
+)
+def test_a_thread_that_waits_for_its_own_memory_serves_others_in_fences_and_calls(wait, cache):
+    """Over a network the put that it waits for arrives in a call of its own only."""
+    program = launch_upc.upcc(WAITING.replace("WAIT", wait))
+    launch_upc.run(program, 2, cache=cache, tcp=True, timeout=30).check()
