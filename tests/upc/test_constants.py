@@ -36,6 +36,7 @@ VALUES = {
     "0B11 + 010": 11,
     "'a'": 97,
     "'\\n'": 10,
+    "'\\12' + 1": 11,
     "1 ? 2 : 1 / 0": 2,
     "0 && 1 / 0": 0,
     "1 || 1 / 0": 1,
@@ -92,7 +93,18 @@ def test_the_values_are_those_of_the_c_compiler(tmp_path):
 
 @pytest.mark.parametrize(
     "expression",
-    ["2147483647 + 1", "1 << 31", "-2147483647 - 2", "1 / 0", "1 % 0", "1 << 40", "'\\xff'"],
+    [
+        "2147483647 + 1",
+        "1 << 31",
+        "-2147483647 - 2",
+        "1 / 0",
+        "1 % 0",
+        "1 << 40",
+        "'\\xff'",
+        "'ab'",
+        "'\\n1'",
+        "'\\0123'",
+    ],
 )
 def test_what_c_leaves_open_is_left_to_the_compiler(expression):
     assert not block_size(expression).isdigit()

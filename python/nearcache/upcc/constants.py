@@ -7,6 +7,7 @@ undefined (signed overflow, division by zero).
 from __future__ import annotations
 
 import ctypes
+import re
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast
@@ -34,6 +35,7 @@ ESCAPES = {
     "?": 63,
     "e": 27,
 }
+NUMBERED = re.compile(r"\\(?:x(?P<hex>[0-9a-fA-F]+)|(?P<octal>[0-7]{1,3}))")
 INTEGERS = [
     arithmetic(words.split())
     for words in ("int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long")
@@ -76,14 +78,15 @@ def constant_type(node):
 
 
 def character(text):
-    """The value of a character constant; None where it depends on the C compiler."""
+    """The value of a character constant; None where it depends on the C compiler, as that of several characters does."""
     inside = text[text.index("'") + 1 : -1]
     if not inside.startswith("\\"):
         return ord(inside) if len(inside) == 1 and ord(inside) < 128 else None
-    if inside[1] == "x" or inside[1].isdigit():
-        value = int(inside[2:], 16) if inside[1] == "x" else int(inside[1:], 8)
+    number = NUMBERED.fullmatch(inside)
+    if number:
+        value = int(number["hex"], 16) if number["hex"] else int(number["octal"], 8)
         return value if value < 128 else None  # char may be signed or not
-    return ESCAPES.get(inside[1])
+    return ESCAPES.get(inside[1:])
 
 
 def _divide(a, b):

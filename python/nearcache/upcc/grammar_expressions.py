@@ -195,10 +195,8 @@ class ExpressionGrammar(DeclarationGrammar):
 
     def _parse_constant(self):
         tok = self._advance()
-        if tok.type in keywords.CHARACTER_CONSTANTS:
+        if tok.type in keywords.CHARACTER_CONSTANTS or tok.type == "INT_CONST_CHAR":
             return c_ast.Constant("char", tok.value, self._tok_coord(tok))
-        if tok.type == "INT_CONST_CHAR":
-            return c_ast.Constant("int", tok.value, self._tok_coord(tok))
         kind = (
             _integer_type(tok.value)
             if tok.type in keywords.INTEGER_CONSTANTS
