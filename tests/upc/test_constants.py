@@ -16,6 +16,7 @@ from nearcache.upcc import lower, parser, printer  # noqa: E402
 DECLARATIONS = """\
 enum { FEW = 5, MANY = 0x100000000, NONE = -1 };
 struct pair { char c; double d; };
+struct wave { char c; double _Complex z; };
 """
 # On a machine with ints of 4 bytes and longs of 8.
 VALUES = {
@@ -48,6 +49,7 @@ VALUES = {
     "(unsigned short) NONE": 65535,
     "sizeof(struct pair)": 16,
     "_Alignof(struct pair)": 8,
+    "sizeof(struct wave)": 24,
     "sizeof(struct pair[3])": 48,
     "!NONE": 0,
     "!0.0 + 4": 5,

@@ -273,7 +273,8 @@ class Constants(Part):
                 if kind.body.plain and kind.body.fields is not None
                 else None
             )
-        return self.size_of(kind)
+        size = self.size_of(kind)
+        return size // 2 if size and kind.is_arithmetic and "_Complex" in kind.words else size
 
     def _record_size(self, body):
         at, widest, largest = 0, 1, 0
