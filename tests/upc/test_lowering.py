@@ -312,6 +312,20 @@ def test_main_is_what_the_runtime_calls():
         assert "return" in printed
 
 
+@pytest.mark.parametrize(
+    "row, index, printed",
+    [
+        ("1000000000", "3", "(ptrdiff_t) 3 * 1000000000 + j"),
+        ("1000000000", "1", "1 * 1000000000 + j"),
+        ("1000000000", "2", "(ptrdiff_t) 2 * 1000000000 + j"),
+        ("10", "1u", "(ptrdiff_t) 1u * 10 + j"),
+    ],
+)
+def test_a_row_is_found_beyond_what_an_int_counts(row, index, printed):
+    text = lowered(f"shared [] char m[4][{row}]; int f(int j) {{ return m[{index}][j]; }}")
+    assert f"ncupc_element(m, {printed}," in text
+
+
 def errors_of(text, **options):
     with pytest.raises(UpcErrors) as caught:
         lowered(text, **options)

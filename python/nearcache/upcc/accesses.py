@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pycparser import c_ast
 
 from . import types
-from .constants import is_zero
+from .constants import integer, is_zero
 from .convert import Value
 from .part import Part
 from .typenames import call, difference_type, identifier, pointer_declarator
@@ -125,9 +125,7 @@ class Accesses(Part):
             if whole_rows:
                 index = c_ast.BinaryOp(
                     "*",
-                    index
-                    if isinstance(index, c_ast.Constant)
-                    else c_ast.Cast(difference_type(), index),
+                    index if self._is_small(index, known) else c_ast.Cast(difference_type(), index),
                     count,
                 )
         before = self._sums.get(pointer)
@@ -139,6 +137,15 @@ class Accesses(Part):
         if whole_rows or before is not None:  # a[i][j] is one step from a
             self._sums[made] = (pointer, index)
         return made
+
+    @staticmethod
+    def _is_small(index, row):
+        """Whether what lies in this row of `row` elements can be counted by an int."""
+        return (
+            isinstance(index, c_ast.Constant)
+            and index.type == "int"
+            and (row is None or (integer(index.value) + 1) * row < 1 << 31)
+        )
 
     def temporary(self, kind, init):
         """(name, declaration) of a new variable with the value `init`."""
