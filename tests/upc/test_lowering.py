@@ -312,6 +312,17 @@ def test_main_is_what_the_runtime_calls():
         assert "return" in printed
 
 
+def test_main_goes_by_its_name():
+    """In C it is another one, which assert() would tell."""
+    body = "const char *one = __func__, *other = __FUNCTION__;"
+    assert 'one = "main"' in lowered(f"int main(void) {{ {body} }}")
+    assert 'other = "main"' in lowered(f"int main(void) {{ {body} }}")
+    assert "one = __func__" in lowered(f"int main_(void) {{ {body} return 0; }}")
+    assert "one = __func__" in lowered(
+        f"int main(void) {{ int inner(void) {{ {body} return 0; }} }}"
+    )
+
+
 @pytest.mark.parametrize(
     "row, index, printed",
     [

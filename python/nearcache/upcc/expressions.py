@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from .typenames import Typenames
 
 SETJMP = {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "__builtin_setjmp"}
-KNOWN_NAMES = {"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__", "NCUPC_NULL"}
+FUNCTION_NAMES = {"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"}
+KNOWN_NAMES = FUNCTION_NAMES | {"NCUPC_NULL"}
 
 
 def called_names(node):
@@ -136,6 +137,8 @@ class Expressions(Part):
             return Value(node, INT)
         symbol = self.unit.scope.find(name)
         if symbol is None:
+            if name in FUNCTION_NAMES and self.unit.function.is_main:  # which has another name in C
+                return self.visit_Constant(c_ast.Constant("string", '"main"', node.coord))
             if not (name.startswith("__builtin_") or name in KNOWN_NAMES or name in self._implicit):
                 self._implicit.add(name)
                 self.unit.error(node.coord, f"'{name}' is not declared{old_name_hint(name)}")
