@@ -68,6 +68,8 @@ class Statics(Part):
         storage = node.storage or []
         kind = self.sized_by_initializer(self.declarations.complete_layout(kind, node), node.init)
         self.declarations.check_shared_object(kind, node, storage)
+        if hoisted and kind.is_array:
+            self._count_without_names(kind)
         self.rewritten_specifier_only(node)
         if hoisted and node.name in self.unit.scope.names:
             self.unit.error(node.coord, f"'{node.name}' is declared twice in one block")
@@ -95,6 +97,13 @@ class Statics(Part):
             symbol.c_name, ["static"] if static else [], kind_of_definition, node.coord
         )
         return self.rewriting.definitions_before([made])
+
+    def _count_without_names(self, kind):
+        """Multiples of THREADS as numbers: the enumeration constants of a function are not known where its objects are placed."""
+        for each in kind.dimensions():
+            factor = self.declarations.without_threads(each.count) if each.length is None else None
+            if factor is not None:
+                each.count = c_ast.BinaryOp("*", number(factor), identifier("THREADS"))
 
     def rewritten_specifier_only(self, node):
         """The struct or enumeration that the declaration defines is kept; its declarator is not."""
