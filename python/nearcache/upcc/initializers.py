@@ -9,10 +9,12 @@ from pycparser import c_ast
 
 from . import types
 from .convert import Value
+from .local_loops import nodes_of
 from .part import Part
 
 if TYPE_CHECKING:
     from .accesses import Accesses
+    from .constants import Constants
     from .convert import Conversions
     from .expressions import Expressions
 
@@ -21,6 +23,7 @@ class Initializers(Part):
     """Initialisers of objects, and of compound literals."""
 
     accesses: Accesses
+    constants: Constants
     conversions: Conversions
     expressions: Expressions
 
@@ -48,8 +51,8 @@ class Initializers(Part):
         members = self._members_of(kind)
         for position, item in enumerate(node.exprs):
             if isinstance(item, c_ast.NamedInitializer):
-                target, members = self._designated(item, kind)
-                item.expr = self._item(item.expr, target, None)[0]
+                target, members = self._designated(item.name, kind)
+                item.expr, members = self._item(item.expr, target, members)
                 continue
             target = next(members, None)
             if target is None:
@@ -114,28 +117,102 @@ class Initializers(Part):
             if name is not None or each.is_record
         )
 
-    def _designated(self, item, kind):
-        """(type of what is designated, the members after it)."""
+    def _designated(self, designators, kind):
+        """(type of what is designated, the members after it: those beside it, then those beside what it is a part of)."""
         target, following = kind, iter(())
-        for depth, designator in enumerate(item.name):
+        for designator in designators:
             outer = target
             if isinstance(designator, c_ast.ID):
                 found = outer.field(designator.name) if outer.is_record else None
                 target = found[0] if found else types.Unknown()
-                if depth == 0 and outer.is_record:
-                    following = self._members_after(outer, designator.name)
+                after = self._members_after(outer, designator.name) if found else ()
             else:
                 target = outer.element if outer.is_array else types.Unknown()
-                if depth == 0 and outer.is_array:
-                    following = itertools.repeat(outer.element)
+                after = self._elements_after(outer, designator) if outer.is_array else ()
+            following = itertools.chain(after, following)
         return target, following
 
-    @staticmethod
-    def _members_after(kind, name):
+    def _elements_after(self, kind, designator):
+        at = self._index(designator)
+        if kind.length is None or at is None:
+            return itertools.repeat(kind.element)
+        return itertools.repeat(kind.element, max(0, kind.length - 1 - at))
+
+    def _index(self, designator):
+        return self.constants.evaluate(getattr(designator.expr, "last", designator.expr))
+
+    def _members_after(self, kind, name):
+        """pre: it has such a member, perhaps in an unnamed one."""
+        fields = kind.body.fields
+        at = next(
+            at
+            for at, (member, each, _) in enumerate(fields)
+            if member == name or member is None and each.is_record and each.field(name)
+        )
+        member, holder, _ = fields[at]
+        inside = iter(()) if member == name else self._members_after(holder, name)
         if kind.body.keyword == "union":
-            return iter(())
-        fields = kind.body.fields or ()
-        at = next((i for i, (member, _, _) in enumerate(fields) if member == name), len(fields))
-        return (
+            return inside
+        beside = (
             each for member, each, _ in fields[at + 1 :] if member is not None or each.is_record
         )
+        return itertools.chain(inside, beside)
+
+    # How long an array becomes by its initialiser
+
+    def length(self, node, kind):
+        """How many elements of an array without a size a list in braces fills; None where that is not known here."""
+        items = list(node.exprs)
+        position = at = longest = 0
+        while position < len(items):
+            item, target, following = items[position], kind.element, iter(())
+            if isinstance(item, c_ast.NamedInitializer):
+                first = item.name[0]
+                at = self._index(first) if isinstance(first, c_ast.ArrayDesignator) else None
+                if at is None:
+                    return None
+                target, following = self._designated(item.name[1:], kind.element)
+                items[position] = item.expr
+            before = position
+            for member in itertools.chain([target], following):
+                if position == len(items) or isinstance(items[position], c_ast.NamedInitializer):
+                    break
+                position = self._taken(items, position, member)
+            if position == before:
+                return None
+            at += 1
+            longest = max(longest, at)
+        return longest
+
+    def _taken(self, items, position, kind):
+        """The position behind those that fill one object, which need no braces of its own."""
+        item = items[position]
+        if isinstance(item, c_ast.InitList) or not (kind.is_array or kind.is_record):
+            return position + 1
+        if kind.is_array and (
+            isinstance(item, c_ast.Constant)
+            and item.type == "string"
+            and kind.element.is_arithmetic
+        ):
+            return position + 1
+        if kind.is_record and self._is_record(item):
+            return position + 1
+        for member in self._members_of(kind):
+            if position == len(items) or isinstance(items[position], c_ast.NamedInitializer):
+                break
+            position = self._taken(items, position, member)
+        return position
+
+    def _is_record(self, node):
+        """Whether it may be a whole struct or union. The array's own name, which is not declared yet, is none."""
+        if isinstance(node, c_ast.Constant) or isinstance(node, c_ast.UnaryOp) and node.op != "*":
+            return False
+        within = list(nodes_of(node))
+        members = {id(each.field) for each in within if isinstance(each, c_ast.StructRef)}
+        names = {
+            each.name for each in within if isinstance(each, c_ast.ID) and id(each) not in members
+        }
+        if any(self.unit.scope.find(name) is None for name in names - {"THREADS", "MYTHREAD"}):
+            return isinstance(node, c_ast.FuncCall)
+        kind = self.expressions.type_of_operand(node)
+        return kind.is_record or kind.is_unknown

@@ -20,7 +20,6 @@ from .typenames import POINTER, call, identifier, number, plain_type
 
 if TYPE_CHECKING:
     from .accesses import Accesses
-    from .constants import Constants
     from .convert import Conversions
     from .declare import Declarations
     from .expressions import Expressions
@@ -47,7 +46,6 @@ class Statics(Part):
     """Objects with static storage, shared and private."""
 
     accesses: Accesses
-    constants: Constants
     conversions: Conversions
     declarations: Declarations
     expressions: Expressions
@@ -126,48 +124,12 @@ class Statics(Part):
             ):
                 length = string_length(init.exprs[0].value)
             else:
-                length = self._longest(init, kind)
+                length = self.initializers.length(init, kind)
         if length is None:
             return kind
         made = kind.copy()
         made.length, made.count, made.alias = length, number(length), None
         return made
-
-    def _longest(self, init, kind):
-        at = longest = 0
-        leaves = self._leaves(kind.element)
-        flat = 0
-        for item in init.exprs:
-            if isinstance(item, c_ast.NamedInitializer) and isinstance(
-                item.name[0], c_ast.ArrayDesignator
-            ):
-                index = item.name[0].expr
-                at = self.constants.evaluate(getattr(index, "last", index))
-                if at is None:
-                    return None
-                item, flat = item.expr, 0
-            whole = (
-                isinstance(item, c_ast.InitList)
-                or leaves == 1
-                or (isinstance(item, c_ast.Constant) and item.type == "string")
-            )
-            if not whole:
-                flat += 1
-                if flat < leaves:
-                    longest = max(longest, at + 1)
-                    continue
-                flat = 0
-            at += 1
-            longest = max(longest, at)
-        return longest
-
-    def _leaves(self, kind):
-        """Scalars of a type, for initialisers without inner braces."""
-        if kind.is_array:
-            return self._leaves(kind.element) * (kind.length or 1)
-        if kind.is_record and kind.body.keyword == "struct":
-            return sum(self._leaves(each) for _, each, _ in kind.body.fields or ()) or 1
-        return 1
 
     def _filling(self, node, kind, symbol):
         """A block that stores the initial values of a shared object: those that this thread owns."""
@@ -255,7 +217,6 @@ class Statics(Part):
         return mentions_shared(node, self.unit.scope, self._shared_names)
 
     def _initialised_later(self, node, kind, symbol, lowered, local):
-        kind = self.sized_by_initializer(kind, lowered)
         plain = self._without_const(kind)
         self.rewriting.keep_definition(innermost(node.type).type)
         node.init, node.type = None, self.typenames.declarator(plain, symbol.c_name)
