@@ -132,8 +132,8 @@ class DirectCall {  // what those below have in common
   DirectCall& operator=(const DirectCall&) = delete;
   // null: the library must say what is wrong, or nothing is to be done
   Channel* channel() const { return channel_; }
-  Channel* held() const { return held_; }
-  void let_go();  // the library's call has returned: gives the lock back
+  void hold(Channel* channel);  // takes its lock, if it is not held
+  void let_go();                // the library's call has returned: gives the lock back
   int pe() const { return pe_; }
   size_t bytes() const { return bytes_; }
 

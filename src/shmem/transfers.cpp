@@ -374,6 +374,12 @@ DirectCall::~DirectCall() {
   let_go();
 }
 
+void DirectCall::hold(Channel* channel) {
+  if (held_ != nullptr) return;
+  ChannelLock lock(channel);
+  held_ = lock.release();
+}
+
 void DirectCall::let_go() {
   if (held_ != nullptr) held_->mutex().unlock();
   held_ = nullptr;
@@ -417,10 +423,9 @@ PutSignal::PutSignal(shmem_ctx_t ctx, const void* to, size_t bytes, const void* 
     : call_(ctx, DirectCall::Kind::update, to, bytes, pe) {
   Channel* channel = call_.channel();
   if (channel == nullptr && (channel = context.find(ctx)) == nullptr) return;
+  call_.hold(channel);  // without data it is not held: the signal goes all the same
   count_put(channel, bytes);
   if (!context.memory.valid_pe(channel->world_pe(pe))) return;
-  std::unique_lock lock(channel->mutex(), std::defer_lock);
-  if (call_.held() == nullptr && context.threaded) lock.lock();
   before_update(channel, pe, bits_of(signal), sizeof(uint64_t));
 }
 PutSignal::~PutSignal() { model_post(call_.channel(), call_.pe(), call_.bytes()); }

@@ -72,11 +72,16 @@ SINCE16 = [
     "an_unknown_call_comes_after_what_was_written",
     "an_unknown_call_may_not_be_complete",
 ]
+THREADS = [
+    "a_signal_without_data_has_its_context_for_itself",
+    "the_end_completes_private_contexts_of_other_threads",
+]
 CASES = [
     *HINTED,
     *ORDER,
     *SINCE16,
     *TEAMS,
+    *THREADS,
     "a_get_after_a_fetching_atomic_pays_no_quiet",
     "a_put_before_a_fetching_atomic_is_ordered",
     "ordered_atomics_acquire_and_start_write_back",

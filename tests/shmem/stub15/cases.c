@@ -51,21 +51,28 @@ void begin(void) {
 
 long* word_at(size_t offset) { return (long*)(heap + offset); }
 
-static const struct stub_case* const groups[] = {hinted_cases, order_cases, since16_cases,
-                                                 team_cases, unordered_cases};
+static const struct stub_case* const groups[] = {hinted_cases, order_cases,  since16_cases,
+                                                 team_cases,   thread_cases, unordered_cases};
 
 int main(int argc, char** argv) {
   const char* name = argc > 1 ? argv[1] : "list";
   const struct stub_case* found = NULL;
+  int threaded = 0, provided = 0;
   for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
     for (const struct stub_case* c = groups[g]; c->name; c++) {
       if (strcmp(name, "list") == 0) puts(c->name);
-      if (strcmp(name, c->name) == 0) found = c;
+      if (strcmp(name, c->name) != 0) continue;
+      found = c;
+      threaded = groups[g] == thread_cases;
     }
   }
   if (!found) return strcmp(name, "list") == 0 ? 0 : 2;
   running = found->name;
-  shmem_init();
+  if (threaded) {
+    shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
+  } else {
+    shmem_init();
+  }
   heap = shmem_malloc(heap_bytes);
   found->run();
   shmem_finalize();

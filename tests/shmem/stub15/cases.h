@@ -11,7 +11,7 @@ struct stub_case {
   void (*run)(void);
 };
 extern const struct stub_case hinted_cases[], order_cases[], since16_cases[], team_cases[],
-    unordered_cases[];
+    thread_cases[], unordered_cases[];
 
 enum { heap_bytes = 256 << 10 };
 extern char* heap; /* symmetric; nothing of it is cached */

@@ -31,9 +31,11 @@ static size_t used, hinted_used = heap_bytes + gap;
 static struct stub_call calls[most_calls];
 static int call_count;
 uint64_t stub_result;
+void (*stub_while_signalling)(void);
 
 void stub_record(const char* name, const uint64_t* arguments, int count) {
   if (call_count == most_calls) abort();
+  if (stub_while_signalling && strstr(name, "_signal")) stub_while_signalling();
   struct stub_call* call = &calls[call_count++];
   call->name = name;
   call->count = count;
@@ -57,11 +59,11 @@ static char* at(shmem_ctx_t ctx, const void* object, int pe) {
   return ctx->team->members[there] == 0 ? (char*)(uintptr_t)object : stub_remote(object);
 }
 
-static int starts;
+static int starts, thread_level = SHMEM_THREAD_SINGLE;
 void shmem_init(void) { starts++; }
 int shmem_init_thread(int requested, int* provided) {
   starts++;
-  *provided = requested;
+  *provided = thread_level = requested;
   return 0;
 }
 void shmem_query_initialized(int* initialized) { *initialized = starts; }
@@ -79,7 +81,7 @@ int shmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest
   if (dest_team != &world || src_pe < 0 || src_pe >= src_team->told) return -1;
   return src_team->members[src_pe];
 }
-void shmem_query_thread(int* provided) { *provided = SHMEM_THREAD_SINGLE; }
+void shmem_query_thread(int* provided) { *provided = thread_level; }
 int shmem_pe_accessible(int pe) { return pe == 0 || pe == 1; }
 int shmem_addr_accessible(const void* addr, int pe) {
   const char* object = addr;

@@ -13,6 +13,8 @@ struct stub_call {
 
 /* What a function that is only recorded returns. */
 extern uint64_t stub_result;
+/* What happens within a put with signal; null: nothing. */
+extern void (*stub_while_signalling)(void);
 
 void stub_record(const char* name, const uint64_t* arguments, int count);
 int stub_calls(void); /* since the last stub_clear() */
