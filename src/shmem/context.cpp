@@ -118,11 +118,7 @@ void Context::drop_in_others(Channel* writer, int owner, const void* object, siz
 }
 
 void Context::start_write_back() {
-  each_channel([](Channel& channel) {
-    if (channel.foreign()) return;
-    const ChannelLock lock(&channel);
-    channel.start_write_back();
-  });
+  each_usable_channel([](Channel& channel) { channel.start_write_back(); });
 }
 
 namespace {
@@ -188,10 +184,10 @@ void context_finish(bool report) {
   context.check.finish(context.pe);
   context.finished = true;
   if (enabled) {
+    // Other threads' private ones, too: nobody comes to complete them any more.
     context.each_channel([](Channel& channel) {
-      if (channel.foreign()) return;
       const ChannelLock lock(&channel);
-      channel.complete();
+      if (channel.is_open()) channel.complete();
     });
   }
   context.observer.stop();

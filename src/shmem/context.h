@@ -100,7 +100,7 @@ struct Context {
     each_channel([&](Channel& channel) {
       if (channel.foreign()) return;
       const ChannelLock lock(&channel);
-      action(channel);
+      if (channel.is_open() && !channel.foreign()) action(channel);  // not gone meanwhile
     });
   }
 

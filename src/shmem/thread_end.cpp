@@ -22,9 +22,7 @@ class ThreadEnd {
       context.default_channel.ready_cache()->count(page_reader);
   }
   static void write_back() {
-    context.each_channel([](Channel& channel) {
-      if (channel.foreign()) return;
-      const ChannelLock lock(&channel);
+    context.each_usable_channel([](Channel& channel) {
       channel.owned() ? channel.complete() : channel.start_write_back();
     });
   }
