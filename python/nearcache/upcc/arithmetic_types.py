@@ -66,6 +66,13 @@ def wrapped(value, kind):
     return value - (1 << bits) if kind.signed and value >> (bits - 1) else value
 
 
+def part_of_complex(kind):
+    """The type of the parts of a complex type; None for others."""
+    if not (kind.is_arithmetic and "_Complex" in kind.words):
+        return None
+    return arithmetic([word for word in kind.words if word != "_Complex"])
+
+
 def promoted(kind):
     """After the integer promotions."""
     if kind.is_arithmetic and not kind.floating and (kind.size or 8) < 4:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pycparser import c_ast
 
 from . import types, upc_ast
-from .arithmetic_types import DIFFERENCE, INT, SIZE, promoted, usual
+from .arithmetic_types import DIFFERENCE, INT, SIZE, part_of_complex, promoted, usual
 from .convert import Place, Value
 from .expressions import called_names
 from .part import Part
@@ -88,6 +88,8 @@ class Operators(Part):
                 return Value(node, types.Pointer(types.Void()))
             case "_Alignof" | "__alignof__" | "__alignof" | "alignof":
                 return self._alignof(node)
+            case "__real__" | "__imag__":
+                return self._complex_part(node)
         value = self.expressions.value(node.expr)
         if node.op == "!":
             if value.type.is_pointer_to_shared:
@@ -98,6 +100,22 @@ class Operators(Part):
             self.unit.error(node.coord, f"{node.op} of a pointer-to-shared")
         node.expr = value.node
         return Value(node, promoted(value.type))
+
+    def _complex_part(self, node):
+        """GNU's parts of a complex number: objects, where the whole is one."""
+        found = self.expressions.expression(node.expr)
+        kind = part_of_complex(found.type)
+        if isinstance(found, Place) and kind is not None:
+            size = self.typenames.size(kind)
+            quals = found.type.quals & {"strict", "relaxed", "const", "volatile"}
+            return Place(
+                call("ncupc_field", found.pointer, number(0) if node.op == "__real__" else size),
+                kind.qualified(quals, types.INDEFINITE),
+            )
+        value = self.accesses.loaded(found)
+        node.expr = value.node
+        lvalue = isinstance(found, Value) and found.lvalue
+        return Value(node, kind or promoted(value.type), lvalue=lvalue)
 
     def _alignof(self, node):
         if isinstance(node.expr, c_ast.Typename):
