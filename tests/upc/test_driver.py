@@ -230,6 +230,12 @@ def test_language_may_be_named(upcc, write, tmp_path):
     (tmp_path / "hello.upc").rename(tmp_path / "hello.text")
     good(upcc("-x", "upc", "hello.text", "-x", "none", "-o", "hello"))
     assert output(tmp_path / "hello", 1) == "1 threads, nothing, 9\n"
+    (tmp_path / "twice.text").write_text("int twice(int x) { return 2 * x; }\n")
+    good(upcc("-c", "-x", "c", "twice.text"))
+    good(upcc("-c", "-o", "other.o", "-x", "c++", "twice.text"))
+    for name, symbol in (("twice", " T twice\n"), ("other", " T _Z5twicei\n")):
+        listed = subprocess.run(["nm", f"{name}.o"], capture_output=True, text=True).stdout
+        assert symbol in listed
     code, _, err = upcc("-x", "fortran", "hello.text")
     assert code == 1 and "fortran" in err
 

@@ -113,9 +113,7 @@ class Input:
     """A file of the command line, or a word for the linker that keeps its place among them."""
 
     path: str
-    kind: (
-        str  # upc, c, cpp-output, assembler, assembler-with-cpp, other (C++, Fortran), object, word
-    )
+    kind: str  # upc, what -x names, other (C++, Fortran by their endings), object, word
 
     @property
     def stem(self):
@@ -304,8 +302,6 @@ class _Parser:
                 raise usage(
                     f"-x: the language is upc, c, cpp-output, assembler, assembler-with-cpp or none, and not '{self.language}'"
                 )
-            if self.language == "c++":
-                self.language = "other"
         else:
             return False
         return True

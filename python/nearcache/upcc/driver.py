@@ -93,13 +93,13 @@ class Driver(Runner):
             ]
             words[words.index("-E")] = self.invocation.mode
         else:
-            words += [self.invocation.mode, item.path]
+            words += [self.invocation.mode, *language_words(item), item.path]
         words += self.invocation.dependencies
         self.run(words + (["-o", self.invocation.output] if self.invocation.output else []))
 
     def plain(self, item, beside=()):
         """A source for the C compiler alone."""
-        language = [] if item.kind in ("other", "c") and not item.path == "-" else ["-x", item.kind]
+        language = language_words(item)
         words = (
             translate.words_of(self.invocation, self.tools)
             + self.invocation.preprocessing
@@ -216,6 +216,11 @@ class Driver(Runner):
             link(
                 self, self.tools, [products.get(item, item.path) for item in self.invocation.inputs]
             )
+
+
+def language_words(item):
+    """What tells the C compiler which language a source is in; others it knows by their names."""
+    return [] if item.kind == "other" else ["-x", item.kind]
 
 
 def seems_upc(path):
