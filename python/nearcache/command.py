@@ -20,7 +20,7 @@ LAUNCHERS = re.compile(
 # values as long as they are not programs.
 ONE_VALUE = set(
     """
-    n np c N f hostfile machinefile machine-file default-hostfile host hosts H wdir wd path iface ppn perhost launcher
+    n np c N f hostfile machinefile machine-file default-hostfile host hosts H wdir wd gwdir path iface ppn perhost launcher
     bootstrap launcher-exec bootstrap-exec rmk bind-to map-by rank-by membind env-file envlist genvlist configfile
     x nodes ntasks nperhost npernode npersocket timeout tune am app prefix report-uri output-filename output
     stdin max-restarts cpus-per-proc cpus-per-rank cpu-set cpu-list oversubscribe-limit demangle ranks-on personality
@@ -32,6 +32,7 @@ ONE_VALUE = set(
 )
 TWO_VALUES = {"mca", "gmca", "omca", "pmca", "prtemca", "genv", "env"}
 JOINED_VALUES = {"genv", "env"}  # may also be given as one word
+FOLDERS = {"wdir", "wd", "gwdir", "chdir"}  # where programs run; srun's -D, too
 # Open MPI's -c and -N take a value, so do hydra's; hydra's -env takes a name and a value.
 NO_VALUE = set(
     """
@@ -73,6 +74,8 @@ class Program:
     at: int
     start: int
     assignments: dict[str, str] = field(default_factory=dict)  # of an `env` before it
+    folder: str = ""  # where it runs, if that is not where we are
+    bare: bool = False  # a name that the launcher looks up in that folder: nothing else would
 
 
 @dataclass
@@ -83,16 +86,21 @@ class Command:
     config_file: bool = False  # the programs stand in a file, not on the command line
 
 
-def locate(word: str, path: str | None = None) -> str | None:
-    """The file that a word starts: a path, or a name in PATH; None if there is no such program."""
+def locate(word: str, path: str | None = None, folder: str = "") -> str | None:
+    """The file that a word starts in a folder: a path, or a name in PATH; None if there is no such program."""
     if "/" in word:
+        word = os.path.join(folder, word)
         return word if os.path.isfile(word) and os.access(word, os.X_OK) else None
     return shutil.which(word, path=path)
 
 
-def _locate_in_launcher(word: str) -> str | None:
-    # Launchers also find programs in the working directory.
-    return locate(word) or (locate("./" + word) if "/" not in word else None)
+def locate_in_launcher(word: str, folder: str = "") -> str | None:
+    """The same for a word that a launcher starts: these also find programs in the working directory."""
+    return locate(word, folder=folder) or _beside(word, folder)
+
+
+def _beside(word: str, folder: str) -> str | None:
+    return locate("./" + word, folder=folder) if "/" not in word else None
 
 
 def _is_program_of_setarch(word: str) -> bool:
@@ -101,11 +109,11 @@ def _is_program_of_setarch(word: str) -> bool:
     return path is not None and os.path.basename(os.path.realpath(path)) != "setarch"
 
 
-def _skip_wrapper(words: list[str], at: int, end: int) -> tuple[int, dict[str, str]]:
-    """The index after a wrapper's own words at `at`, and the variables that it sets."""
+def _skip_wrapper(words: list[str], at: int, end: int) -> tuple[int, dict[str, str], str]:
+    """The index after a wrapper's own words at `at`, the variables that it sets, and the folder that it goes to."""
     name = os.path.basename(words[at])
     valued, leading = WRAPPERS[name]
-    assignments = {}
+    assignments, folder = {}, ""
     at += 1
     while at < end:
         word = words[at]
@@ -116,6 +124,8 @@ def _skip_wrapper(words: list[str], at: int, end: int) -> tuple[int, dict[str, s
             at += 1
             break
         elif word.startswith("-"):  # that of `env -`, too
+            if name == "env":
+                folder = os.path.join(folder, _folder_of_env(word, words[at + 1 : end]))
             if word in valued or (name == "numactl" and NUMACTL_VALUES.fullmatch(word)):
                 at += 1
         elif name == "taskset" and leading and "-c" in words[:at] and leading == 1:
@@ -125,32 +135,63 @@ def _skip_wrapper(words: list[str], at: int, end: int) -> tuple[int, dict[str, s
         else:
             break
         at += 1
-    return at, assignments
+    return at, assignments, folder
 
 
-def _unwrap(words: list[str], at: int, end: int) -> tuple[int, dict[str, str]]:
-    """Skips wrappers from `at` on: (index of what they run, variables set)."""
+def _folder_of_env(word: str, following: list[str]) -> str:
+    """Of `env -C FOLDER`, `-CFOLDER`, `--chdir FOLDER` and `--chdir=FOLDER`; else ""."""
+    if word in ("-C", "--chdir"):
+        return following[0] if following else ""
+    found = re.fullmatch(r"(?:-C|--chdir=)(.+)", word, re.S)
+    return found[1] if found else ""
+
+
+def _unwrap(
+    words: list[str], at: int, end: int, folder: str = ""
+) -> tuple[int, dict[str, str], str]:
+    """Skips wrappers from `at` on: (index of what they run, variables set, folder where it runs)."""
     assignments = {}
     while at < end and os.path.basename(words[at]) in WRAPPERS:
-        at, more = _skip_wrapper(words, at, end)
+        at, more, its_folder = _skip_wrapper(words, at, end)
         assignments.update(more)
-    return at, assignments
+        folder = os.path.join(folder, its_folder)
+    return at, assignments, folder
 
 
-def _program(words: list[str], at: int, end: int) -> Program | None:
-    start, assignments = _unwrap(words, at, end)
+def _program(words: list[str], at: int, end: int, folder: str, launched: bool) -> Program | None:
+    start, assignments, folder = _unwrap(words, at, end, folder)
     preload_at = start
     while start < end and os.path.basename(words[start]) in OBSERVERS:
         start += 1
-        while start < end and (words[start].startswith("-") or not locate(words[start])):
+        while start < end and (
+            words[start].startswith("-") or not locate(words[start], folder=folder)
+        ):
             start += 1
-        start, more = _unwrap(words, start, end)
+        start, more, folder = _unwrap(words, start, end, folder)
         assignments.update(more)
-    return Program(preload_at, start, assignments) if start < end else None
+    if start >= end:
+        return None
+    word = words[start]
+    bare = launched and start == at and not locate(word, folder=folder)
+    return Program(
+        preload_at, start, assignments, folder, bare and _beside(word, folder) is not None
+    )
 
 
-def _after_launcher_options(words: list[str], at: int, end: int) -> int:
+def _folder_of(words: list[str], launcher: str) -> tuple[str, bool]:
+    """Where a launcher's own options have the program run ("": here), and whether that is for all programs."""
+    folder, for_all = "", False
+    names = FOLDERS | ({"D"} if os.path.basename(launcher).startswith("srun") else set())
+    for word, following in zip(words, [*words[1:], ""]):
+        name, equals, joined = word.lstrip("-").partition("=")
+        if word.startswith("-") and name in names:
+            folder, for_all = (joined if equals else following), name == "gwdir"
+    return folder, for_all
+
+
+def _after_launcher_options(words: list[str], at: int, end: int, launcher: str) -> int:
     """The index of the program's first word, after a launcher's options."""
+    first = at
     while at < end:
         word = words[at]
         if word == "--":
@@ -167,7 +208,12 @@ def _after_launcher_options(words: list[str], at: int, end: int) -> int:
         elif name in ONE_VALUE:
             at += 1
         else:
-            while at < end and not words[at].startswith("-") and not _locate_in_launcher(words[at]):
+            folder, _ = _folder_of(words[first:at], launcher)
+            while (
+                at < end
+                and not words[at].startswith("-")
+                and not locate_in_launcher(words[at], folder)
+            ):
                 at += 1
     return at
 
@@ -191,11 +237,11 @@ def parse(words: Iterable[str]) -> Command:
     """The Command of a list of words."""
     words = list(words)
     command = Command(words)
-    at, assignments = _unwrap(words, 0, len(words))
+    at, assignments, our_folder = _unwrap(words, 0, len(words))
     if at >= len(words):
         return command
     if not LAUNCHERS.fullmatch(os.path.basename(words[at])):
-        program = _program(words, 0, len(words))
+        program = _program(words, 0, len(words), "", False)
         if program:
             command.programs.append(program)
         return command
@@ -203,7 +249,11 @@ def parse(words: Iterable[str]) -> Command:
     at += 1
     while at <= len(words):  # mpiexec -n 1 ./a : -n 2 ./b
         end = words.index(":", at) if ":" in words[at:] else len(words)
-        start = _after_launcher_options(words, at, end)
+        start = _after_launcher_options(words, at, end, command.launcher)
+        folder, for_all = _folder_of(words[at:start], command.launcher)
+        folder = os.path.join(our_folder, folder)
+        if for_all:
+            our_folder = folder
         options = {
             word.lstrip("-").partition("=")[0] for word in words[at:start] if word.startswith("-")
         }
@@ -212,12 +262,9 @@ def parse(words: Iterable[str]) -> Command:
         set_here = _set_by_launcher(words[at:start])
         if "genv" in options:  # for all programs
             assignments.update(set_here)
-        program = _program(words, start, end) if start < end else None
+        program = _program(words, start, end, folder, True) if start < end else None
         if program:
-            command.programs.append(
-                Program(
-                    program.at, program.start, {**assignments, **set_here, **program.assignments}
-                )
-            )
+            program.assignments = {**assignments, **set_here, **program.assignments}
+            command.programs.append(program)
         at = end + 1
     return command

@@ -199,9 +199,9 @@ def _unknown(library: PathLike) -> NoReturn:
     )
 
 
-def of_program(word: str, launcher: str) -> list[Mpi]:
-    """What the program that a word of a command line starts uses, the OpenSHMEM first; Refused says why there is nothing."""
-    path = command.locate(word) or (launcher and command.locate("./" + word))
+def of_program(word: str, launcher: str, folder: str = "") -> list[Mpi]:
+    """What the program that a word of a command line starts in a folder uses, the OpenSHMEM first; Refused says why there is nothing."""
+    path = (command.locate_in_launcher if launcher else command.locate)(word, folder=folder)
     if not path:
         raise Refused(f"there is no program {word}")
     if is_python(path):  # also a wrapper script of that name, such as pyenv's

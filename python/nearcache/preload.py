@@ -114,6 +114,8 @@ def insert(
             + [f"{name}={value}" for name, value in given.items()]
             # `env` would take a program whose name has a = for one more variable.
             + (["sh", "-c", 'exec "$0" "$@"'] if "=" in command.words[program.at] else [])
+            # `env` looks into PATH alone.
+            + (["./" + command.words[program.at]] if program.bare else [])
         )
-        last = program.at
+        last = program.at + program.bare
     return words + command.words[last:]

@@ -76,12 +76,14 @@ def choose_objects(parsed: command.Command, tag: str | None) -> list[preload.Cho
         for (
             program
         ) in parsed.programs:  # one that runs without Nearcache would keep the others waiting
-            path = command.locate(parsed.words[program.start])
+            look = command.locate_in_launcher if parsed.launcher else command.locate
+            path = look(parsed.words[program.start], folder=program.folder)
             if path and elf.is_elf(path):
                 mpi.check_preload(path)
         return [preload.by_tag(tag, objects)]
     found = [
-        mpi.of_program(parsed.words[program.start], parsed.launcher) for program in parsed.programs
+        mpi.of_program(parsed.words[program.start], parsed.launcher, program.folder)
+        for program in parsed.programs
     ]
     families = sorted({"+".join(item.family for item in used) for used in found})
     if len(families) > 1:

@@ -1,10 +1,11 @@
 """Where the program stands in a launcher's command line."""
 
+import os
 import stat
 import subprocess
 
 import pytest
-from nearcache import command, preload
+from nearcache import command, home, mpi, preload, run
 
 
 @pytest.fixture
@@ -68,6 +69,47 @@ def test_program_is_found_behind_launcher_and_wrappers(app, line):
 
 def test_program_without_a_path_is_found_in_the_working_directory_of_a_launcher(app):
     assert command.parse("mpiexec --strange 3 app".split()).programs[0].start == 3
+
+
+def test_a_name_that_only_a_launcher_finds_is_found_behind_env_too(app):
+    parsed = command.parse("mpirun -n 2 app x : -n 1 env A=1 ./app".split())
+    words = preload.insert(parsed, [], {"A": "1"}, {})
+    assert (
+        words
+        == "mpirun -n 2 env LD_PRELOAD= A=1 ./app x : -n 1 env A=1 env LD_PRELOAD= ./app".split()
+    )
+    assert command.parse(["app"]).programs[0].bare is False
+    assert command.parse("mpirun -n 2 sh app".split()).programs[0].bare is False
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mpiexec -wdir sub -n 2 ./program",
+        "mpiexec --wdir=sub -n 2 program",
+        "mpiexec -gwdir sub -n 1 ./program : -n 1 ./program",
+        "mpiexec -wdir sub --strange ./program",
+        "mpirun --wd {here}/sub -n 2 valgrind -q ./program",
+        "srun -D sub -n 2 ./program",
+        "srun --chdir=sub -n 2 ./program",
+        "mpiexec -n 2 env -C sub ./program",
+        "mpiexec -wdir / -n 2 env --chdir={here}/sub ./program",
+        "env -C . mpiexec -wdir sub -n 2 ./program",
+        "env -C sub ./program",
+    ],
+)
+def test_programs_are_found_where_they_are_to_run(app, tmp_path, line, monkeypatch):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "app").rename(tmp_path / "sub" / "program")
+    seen = []
+    monkeypatch.setattr(mpi, "is_python", lambda path: seen.append(path) or True)
+    monkeypatch.setattr(mpi, "of_python", lambda path, launcher: mpi.Mpi("mpich", "4.0.2", path))
+    objects = [home.PreloadObject("mpich-4.0.2", tmp_path / "n.so", tmp_path / "none")]
+    monkeypatch.setattr(home.Home, "objects", lambda self: objects)
+    monkeypatch.setattr(home, "find", lambda: home.Home(tmp_path))
+    parsed = command.parse(line.format(here=tmp_path).split())
+    assert run.choose_objects(parsed, None)[0].object is objects[0]
+    assert seen and all(os.path.samefile(path, tmp_path / "sub" / "program") for path in seen)
 
 
 def test_every_program_of_a_colon_command_is_found(app):
