@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -196,14 +195,10 @@ def of_benches(first: Mapping[str, Any], second: Mapping[str, Any]) -> Compared:
 
 def load(file: str) -> tuple[bool, dict[str, Any]]:
     """(is it a bench result, the document)."""
-    try:
-        with open(file, encoding="utf-8") as stream:
-            document = json.load(stream)
-    except (OSError, ValueError):
-        document = None  # report_file says what is wrong
+    document = report_file.read(file)
     if isinstance(document, dict) and document.get("format") == BENCH:
         return True, document
-    return False, report_file.load(file)
+    return False, report_file.checked(document, report_file.name_of(file))
 
 
 @click.command(cls=Command, short_help="Show two reports, or two bench results, side by side")

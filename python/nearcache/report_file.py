@@ -15,9 +15,18 @@ REQUIRED = ("ranks", "totals", "spread", "wall_seconds", "windows", "verdict")
 DAMAGE = (KeyError, TypeError, AttributeError, ValueError, IndexError, ArithmeticError)
 
 
+def name_of(file: str) -> str:
+    return "standard input" if file == "-" else file
+
+
 def load(file: str) -> dict[str, Any]:
     """The report in a file; an error says what else it is."""
-    name = "standard input" if file == "-" else file
+    return checked(read(file), name_of(file))
+
+
+def read(file: str) -> Any:
+    """The JSON in a file, which may be a pipe."""
+    name = name_of(file)
     try:
         text = sys.stdin.read() if file == "-" else open(file, encoding="utf-8").read()
     except (OSError, UnicodeDecodeError) as error:
@@ -25,9 +34,13 @@ def load(file: str) -> dict[str, Any]:
             f"cannot read {name}: {getattr(error, 'strerror', None) or error}"
         ) from None
     try:
-        document = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise NearcacheError(f"{name} is not JSON: {error}") from None
+
+
+def checked(document: Any, name: str) -> dict[str, Any]:
+    """A document that is a report; an error says what else `name` is."""
     kind = document.get("format") if isinstance(document, dict) else None
     if kind != FORMAT:
         found = "it states no format" if kind is None else f"its format is {kind!r}, not {FORMAT!r}"

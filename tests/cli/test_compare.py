@@ -152,3 +152,17 @@ def test_what_cannot_be_compared_is_refused(nearcache, report, tmp_path):
         assert done.returncode == 2 and said in done.stderr, done.stderr
     done = nearcache("compare", good, tmp_path / "nowhere.json")
     assert done.returncode == 2 and "cannot read" in done.stderr
+
+
+def test_a_report_in_a_pipe_is_compared(nearcache, report):
+    file = report("a.json")
+    done = nearcache("compare", "/dev/stdin", file, stdin=file.read_text())
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == nearcache("compare", file, file).stdout.splitlines()[-1]
+
+
+def test_what_nests_too_deeply_is_no_json(nearcache, report, tmp_path):
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 200000)
+    done = nearcache("compare", report("a.json"), deep)
+    assert done.returncode == 2 and "is not JSON" in done.stderr and "Traceback" not in done.stderr

@@ -108,6 +108,13 @@ def test_damaged_reports_are_refused(nearcache, tmp_path, changes):
     assert not out.exists()
 
 
+def test_a_report_without_what_the_page_names_is_refused(nearcache, tmp_path):
+    document = make_report_example.make(2)
+    del document["nearcache"]
+    done = nearcache("report", written(tmp_path, document), "--html", tmp_path / "out.html")
+    assert done.returncode == 2 and "damaged" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_other_files_are_refused(nearcache, tmp_path):
     out = tmp_path / "out.html"
     for report, message in (

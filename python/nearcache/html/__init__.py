@@ -19,7 +19,7 @@ from ..report_file import DAMAGE, damaged
 def page(document: Report) -> str:
     """The page of a report as text."""
     try:
-        import jinja2  # noqa: F401
+        import jinja2
     except ImportError:
         raise NearcacheError(
             "--html needs the Python package jinja2: pip install jinja2, or Debian's python3-jinja2"
@@ -30,7 +30,7 @@ def page(document: Report) -> str:
     tables = library_tables()
     try:
         return render(document, tables)
-    except DAMAGE as error:
+    except (*DAMAGE, jinja2.UndefinedError) as error:
         raise damaged(error) from None
 
 
