@@ -70,6 +70,9 @@ class CurveRun {
     content.distinct_keys += reuse.keys.size();
     content.distinct_bytes += reuse.distinct_bytes;
     content.largest_rank_bytes = std::max(content.largest_rank_bytes, reuse.distinct_bytes);
+    const uint64_t stored = reuse.stored_bytes();
+    content.stored_bytes += stored;
+    content.largest_rank_stored = std::max(content.largest_rank_stored, stored);
     infinite_.resize(contents_.size());
     infinite_[at] += {reuse.hits, reuse.hit_bytes};
   }
@@ -81,10 +84,13 @@ class CurveRun {
     curve.infinite = point_of(content, static_cast<double>(infinite_[at].hits),
                               static_cast<double>(infinite_[at].hit_bytes));
     curve.infinite.storage_bytes = content.largest_rank_bytes;
+    // From least_share to an eighth more than what all takes in granules: storage is never without
+    // gaps.
+    const double most = 1.125 * static_cast<double>(content.largest_rank_stored) /
+                        static_cast<double>(std::max<uint64_t>(content.largest_rank_bytes, 1));
     for (unsigned i = 0; i < points_; ++i) {
-      // From least_share to an eighth more than all: sizes are rounded up to granules, and storage
-      // is never without gaps.
-      const double share = least_share * std::pow(1.125 / least_share, i / (points_ - 1.0));
+      const double share =
+          least_share * std::pow(std::max(most, 1.125) / least_share, i / (points_ - 1.0));
       const double bytes = std::max(share * static_cast<double>(content.largest_rank_bytes),
                                     static_cast<double>(granule_bytes));
       curve.points.push_back({static_cast<uint64_t>(bytes), 0, 0, 0});
@@ -212,6 +218,7 @@ std::string curves_json(const StudyOptions& options, const Curves& curves) {
                                      {"bytes", content.bytes},
                                      {"distinct_keys", content.distinct_keys},
                                      {"distinct_bytes", content.distinct_bytes},
+                                     {"stored_bytes", content.stored_bytes},
                                      {"largest_rank_bytes", content.largest_rank_bytes},
                                      {"sample_rate", curve.sample_rate},
                                      {"infinite", point_json(curve.infinite)}};

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -167,8 +168,25 @@ ordered_json bounds_json(const StudyOptions& options, const Study& study,
 
 }  // namespace
 
+// The first trace that cannot be of the same run as one before it, and why; nothing if there is none.
+static std::string note_on_runs(const Traces& traces) {
+  std::map<uint32_t, const RankTrace*> by_rank;
+  for (const RankTrace& trace : traces.ranks) {
+    const TraceHeader& header = trace.header;
+    const TraceHeader& first = traces.ranks.front().header;
+    if (header.ranks != first.ranks)
+      return fmt::format("{}: of a run of {} ranks, {} of one of {}: results are sums of both\n",
+                         trace.path, header.ranks, traces.ranks.front().path, first.ranks);
+    const auto [other, is_new] = by_rank.try_emplace(header.rank, &trace);
+    if (!is_new)
+      return fmt::format("{}: of rank {}, as {} is: results are sums of both\n", trace.path,
+                         header.rank, other->second->path);
+  }
+  return {};
+}
+
 std::string notes_on(const Traces& traces) {
-  std::string text;
+  std::string text = note_on_runs(traces);
   for (const RankTrace& trace : traces.ranks) {
     if (trace.cut_short)
       text += trace.path + ": cut off before its end; read to the last whole block\n";

@@ -8,6 +8,12 @@ namespace nearcache::simulate {
 
 static constexpr uint64_t largest_get = UINT32_MAX - granule_bytes;  // that the engine stores
 
+uint64_t Reuse::stored_bytes() const {
+  uint64_t bytes = 0;
+  for (const KeyUse& use : keys) bytes += uint64_t{granules_of(use.bytes)} * granule_bytes;
+  return bytes;
+}
+
 ReuseCollector::ReuseCollector(const TraceWindowInfo& info, const Settings& settings,
                                Acquires* acquires)
     : info_(info), mode_(settings.mode), settings_(settings), acquires_(acquires) {

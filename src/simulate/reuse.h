@@ -40,6 +40,8 @@ struct Reuse {
   // An infinite cache.
   uint64_t hits = 0, hit_bytes = 0;
   bool needs_no_storage = false;  // mode transparent: repeats are served by the get under way
+
+  uint64_t stored_bytes() const;  // the distinct bytes, in the granules that storage has
 };
 
 class ReuseCollector {

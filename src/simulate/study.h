@@ -61,7 +61,9 @@ struct WindowContent {
   uint32_t ranks = 0;  // traces that have it
   uint64_t gets = 0, bytes = 0, own_gets = 0;
   uint64_t distinct_keys = 0, distinct_bytes = 0;
-  uint64_t largest_rank_bytes = 0;  // distinct bytes of the rank that has most
+  uint64_t stored_bytes = 0;  // distinct bytes, in the granules that storage has
+  // distinct bytes of the rank that has most
+  uint64_t largest_rank_bytes = 0, largest_rank_stored = 0;
 };
 
 struct StudyRow {

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -317,6 +318,7 @@ def evidence(
         "bytes": gets * 100,
         "distinct_keys": gets - hits,
         "distinct_bytes": 100 * (gets - hits),
+        "stored_bytes": 112 * (gets - hits),
         "points": points,
     }
     trace = {"ranks": ranks, "dropped": dropped, "cut_short": False, "program": "p", "modelled": ""}
@@ -347,7 +349,7 @@ def evidence(
     return measure.Evidence(
         safety={
             "cost": cost,
-            "traces": [{**trace, "host": host} for host in hosts],
+            "traces": [{**trace, "rank": rank, "host": host} for rank, host in enumerate(hosts)],
             "windows": [window],
         },
         summary={"span": {"first_ns": 0, "last_ns": int(seconds * 1e9)}},
@@ -438,6 +440,55 @@ def test_traces_of_one_host_are_asked_what_one_cache_would_save(nearcache, tmp_p
     assert 14900 <= window["shared"]["hits_of_others"] <= 15000 and window["helps"]
     apart = advised("apart", [b"a", b"b", b"c", b"d"])
     assert not apart["helps"] and apart["windows"][0]["shared"] is None
+
+
+def test_small_gets_of_scattered_places_have_room(nearcache, tmp_path):
+    """8 bytes take 16 of a storage: what holds all of them is more than their bytes."""
+    places = list(range(2000))
+    random.Random(5).shuffle(places)  # nothing is read ahead
+    for rank in range(2):
+        trace = Trace(rank=rank, mode="off")
+        for _ in range(6):
+            for place in places:
+                trace.later(20000).get(1 - rank, place * 512, 8).flush(1 - rank)
+        trace.write(tmp_path / f"t.{rank}.nctrace")
+    done = nearcache(
+        "advise", "--from", tmp_path / "t", "--model", "20000,0.1", "--json", tmp_path / "a.json"
+    )
+    (window,) = json.loads((tmp_path / "a.json").read_text())["windows"]
+    assert "`share=node`" not in done.stdout and "the default, which needs no" in " ".join(
+        done.stdout.split()
+    )
+    # 10,000 of 12,000 gets a rank repeat
+    assert window["mode"] == "always" and window["saved_seconds"] > 0.99 * 10000 * 19.9e-6
+    assert window["curve"][-1][1] > 0.82 and window["curve"][-1][0] == 2000 * 18
+
+
+def test_a_small_window_needs_no_promise(nearcache, tmp_path):
+    for rank in range(2):
+        trace = Trace(rank=rank, mode="off")
+        for _ in range(5000):
+            trace.later(20000).get(1 - rank, 64, 8).flush(1 - rank)
+        trace.write(tmp_path / f"t.{rank}.nctrace")
+    done = nearcache("advise", "--from", tmp_path / "t", "--model", "20000,0.1")
+    said = " ".join(done.stdout.split())
+    assert "the default, which needs no promise, saves as much" in said, done.stdout
+    assert "share" not in said
+
+
+def test_traces_of_two_runs_vouch_for_nothing(nearcache, tmp_path):
+    """The second rank 0 is no rank 1, which may have written anything."""
+    for run in ("first", "second"):
+        trace = Trace(rank=0, mode="off")
+        for key in range(5000):
+            trace.later(20000).get(1, key % 50 * 128, 100).flush(1)
+        trace.write(tmp_path / f"{run}.0.nctrace")
+    done = nearcache(
+        "advise", "--from", tmp_path / "first", "--from", tmp_path / "second", "--model", "20000,1"
+    )
+    assert done.returncode == 0 and "always" not in done.stdout, done.stdout
+    assert "not those of one run" in " ".join(done.stdout.split())
+    assert "of rank 0, as" in done.stderr
 
 
 def test_storage_is_the_least_that_saves_nearly_all():

@@ -32,6 +32,7 @@ class Trace(TypedDict):
     host: str
     program: str
     modelled: str  # the network's model; empty: it was real
+    rank: int
     ranks: int
     dropped: int  # records
     cut_short: bool
@@ -109,6 +110,7 @@ class CurveWindow(TypedDict):
     bytes: int
     distinct_keys: int
     distinct_bytes: int
+    stored_bytes: int  # what they take in storage, which has granules
     points: list[Point]
 
 

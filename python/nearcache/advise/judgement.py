@@ -152,7 +152,7 @@ def storage_for(curve: CurveWindow) -> int:
 def index_for(window: CurveWindow, storage: int) -> int:
     """Entries for what fits into the storage."""
     keys = window["distinct_keys"] / max(1, window["ranks"])
-    fits = min(1.0, storage * max(1, window["ranks"]) / max(1, window["distinct_bytes"]))
+    fits = min(1.0, storage * max(1, window["ranks"]) / max(1, window["stored_bytes"]))
     return power_of_two(int(keys * fits * ENTRY_ROOM), LEAST_INDEX)
 
 
@@ -236,6 +236,10 @@ class Judge:
         self.of_a_host = ranks_of_a_host(evidence.safety)
         self.ranks = max((trace["ranks"] for trace in traces), default=1)
         self.traced = len(traces)
+        self.of_one_run = (
+            len({trace["rank"] for trace in traces}) == len(traces)
+            and len({trace["ranks"] for trace in traces}) <= 1
+        )
         self.program, self.modelled = (
             (traces[0]["program"], traces[0]["modelled"]) if traces else ("?", "")
         )
@@ -244,7 +248,7 @@ class Judge:
         self.wall = 1e-9 * (span["last_ns"] - span["first_ns"]) if span else 0.0
 
     def advice(self) -> Advice:
-        complete = self.whole and self.traced == self.ranks
+        complete = self.all_there()
         get_seconds = self.settle_times()
         windows = [self.window(window) for window in self.safety["windows"]]
         helped = [window for window in windows if window.helps]
@@ -269,6 +273,9 @@ class Judge:
             notes=self.notes(complete),
         )
 
+    def all_there(self) -> bool:
+        return self.whole and self.of_one_run and self.traced == self.ranks
+
     def settle_times(self) -> float:
         """Seconds of all gets, a rank. Those of a run whose gets cost something else are exchanged in the time of the run."""
 
@@ -292,7 +299,9 @@ class Judge:
         if not complete:
             missing = self.ranks - self.traced
             notes.append(
-                f"traces of {missing} of {self.ranks} ranks are missing"
+                "the traces are not those of one run: a rank has several, or runs had other numbers of ranks"
+                if not self.of_one_run
+                else f"traces of {missing} of {self.ranks} ranks are missing"
                 if missing > 0
                 else "a trace is incomplete (records were dropped, or the program did not reach MPI_Finalize)"
             )
@@ -310,9 +319,7 @@ class Judge:
 
     def window(self, window: SafetyWindow) -> WindowAdvice:
         """The advice for one window: the safe mode that saves most, if that is worth anything."""
-        complete = (
-            self.whole and window["traced_ranks"] == window["ranks"] and self.traced == self.ranks
-        )
+        complete = self.all_there() and window["traced_ranks"] == window["ranks"]
         mode, reasons = safe_mode(window, complete)
         advice = WindowAdvice(
             id=window["id"],
@@ -486,7 +493,7 @@ class Judge:
             default=rows[0],
         )
         curve = self.curves.get(window["id"])
-        distinct = curve["distinct_bytes"] / max(1, curve["ranks"]) if curve else 0
+        whole = curve["stored_bytes"] / max(1, curve["ranks"]) if curve else 0
         seconds = max(0.0, 1e-9 * self.scale * saved(row, cost))
         return SharedAdvice(
             mode=mode,
@@ -496,7 +503,7 @@ class Judge:
             hits_of_others=row["hits_of_others"],
             saved_seconds=seconds,
             saved_seconds_least=min(seconds, max(0.0, 1e-9 * saved(row, self.least))),
-            storage_bytes=power_of_two(int(share * distinct), LEAST_STORAGE),
+            storage_bytes=power_of_two(int(share * whole), LEAST_STORAGE),
         )
 
     def gains(self, advice: WindowAdvice, alone_is_no_help: bool) -> bool:
@@ -578,7 +585,10 @@ class Judge:
         advice.index_entries = index_for(curve, advice.storage_bytes)
         if advice.mode == "coherent":
             return  # the curve is that of mode `always`: room for all that repeats
-        advice.curve = [(point["storage_bytes"], point["cost_saved"]) for point in curve["points"]]
+        # a small window's curve has points that are the same in granules
+        advice.curve = list(
+            {point["storage_bytes"]: point["cost_saved"] for point in curve["points"]}.items()
+        )
 
     def too_few(self, window: SafetyWindow, mode: str, reasons: list[str]) -> list[str]:
         """Why no cache could help, by counts alone; nothing if it could."""

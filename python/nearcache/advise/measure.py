@@ -16,8 +16,10 @@ from ..errors import NearcacheError, Refused
 from .answers import Curve, Replay, Safety, Summary
 
 REPORT = ".report.json"  # behind the traces' prefix
-# Of what each rank asks for, that a cache for a node is tried with: the least that saves as much is advised.
+# Of what each rank asks for, that a cache for a node is tried with: the least that saves as much is advised. The first has room to spare.
 SHARED_STORAGES = (1.0, 0.5, 0.25, 0.125)
+LEAST_ROOM, MOST_ROOM = 64 << 10, 32 << 30  # bytes of a storage; MOST_ROOM is the engine's
+AROUND_A_GET = 256  # bytes: the line of a small get, and those that are read ahead of it
 
 
 @dataclass
@@ -114,20 +116,42 @@ def evidence_of(names: Iterable[str], model: str | None = None) -> Evidence:
         incoherent.update(reasons_of(name + REPORT, "incoherent"))
     names = simulate.traces(names)
     given = ["--model", model] if model else []
-    whole = ("--storage", "100%", "--no-bounds", *given)
+    curve = simulate.ask(names, "--curve", "--mode", "always", *given)
+    room = room_for_all(curve)
+    whole = ("--storage", room, "--no-bounds", *given)
     transparent = ("--mode", "transparent", *whole)
     safety = simulate.ask(names, "--safety", *given)
     return Evidence(
         safety=safety,
         summary=simulate.ask(names, "--summary"),
-        curve=simulate.ask(names, "--curve", "--mode", "always", *given),
+        curve=curve,
         transparent=simulate.ask(names, "--strict-flush", *transparent),
         quiet=simulate.ask(names, *transparent),
         coherent=simulate.ask(names, "--mode", "coherent", *whole),
         obstacles=obstacles,
         incoherent=incoherent,
         left_alone=[reason for window, reason in obstacles.items() if window < 0],
-        shared=shared_replays(names, given) if ranks_of_a_host(safety) > 1 else {},
+        shared=shared_replays(names, given, curve) if ranks_of_a_host(safety) > 1 else {},
+    )
+
+
+def room_for_all(curve: Curve) -> str:
+    """Storage of a rank's window in which nothing is ever evicted: what is read, with the lines around it and what is read ahead."""
+    most = max(
+        (
+            2 * window["stored_bytes"] + AROUND_A_GET * window["distinct_keys"]
+            for window in curve["windows"]
+        ),
+        default=0,
+    )
+    return str(min(most + LEAST_ROOM, MOST_ROOM))
+
+
+def stored_share(curve: Curve) -> float:
+    """What distinct bytes take in storage, which has granules, over what they are."""
+    return max(
+        (window["stored_bytes"] / max(1, window["distinct_bytes"]) for window in curve["windows"]),
+        default=1.0,
     )
 
 
@@ -136,11 +160,12 @@ def ranks_of_a_host(safety: Safety) -> int:
     return max(Counter(trace["host"] for trace in safety["traces"]).values(), default=0)
 
 
-def shared_replays(names: Sequence[str], given: Sequence[str]) -> dict[str, Replay]:
-    storages = ",".join(f"{share:.1%}" for share in SHARED_STORAGES)
+def shared_replays(names: Sequence[str], given: Sequence[str], curve: Curve) -> dict[str, Replay]:
+    room, factor = room_for_all(curve), stored_share(curve)
+    storages = ",".join([room, *(f"{share * factor:.1%}" for share in SHARED_STORAGES[1:])])
     of_hosts = ("--by-host", "--no-bounds", *given)
     replays = {
-        mode: simulate.ask(names, "--mode", mode, "--storage", "100%", *of_hosts)
+        mode: simulate.ask(names, "--mode", mode, "--storage", room, *of_hosts)
         for mode in ("transparent", "coherent")
     }
     replays["always"] = simulate.ask(names, "--mode", "always", "--storage", storages, *of_hosts)
