@@ -9,9 +9,9 @@ namespace nearcache::simulate {
 static constexpr uint64_t largest_get = UINT32_MAX - granule_bytes;  // that the engine stores
 
 uint64_t Reuse::stored_bytes() const {
-  uint64_t bytes = 0;
-  for (const KeyUse& use : keys) bytes += uint64_t{granules_of(use.bytes)} * granule_bytes;
-  return bytes;
+  uint64_t sum = 0;
+  for (const KeyUse& use : keys) sum += uint64_t{granules_of(use.bytes)} * granule_bytes;
+  return sum;
 }
 
 ReuseCollector::ReuseCollector(const TraceWindowInfo& info, const Settings& settings,
