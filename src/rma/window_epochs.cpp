@@ -8,8 +8,11 @@
 
 namespace nearcache::rma {
 
+// Nobody is more than one fence ahead of others, also where the last one did not end, as a member
+// is lost: others may not know that yet.
 void Window::fence_enter() {
   if (all_near_) return near_fence_.enter(this);
+  if (broken_ && !fence_.met()) return;
   std::vector<Piece> counts;
   for (auto& [rank, to] : targets_) {
     const uint64_t operations = std::exchange(to.operations, 0);

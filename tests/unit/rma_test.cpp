@@ -819,6 +819,21 @@ TEST(Rma, WhoEntersAFenceOfAWindowThatOthersHaveGivenUpIsNotLost) {
   EXPECT_FALSE(job.engines[1]->is_lost(0));
 }
 
+// Its fences end at once, with an error; those who are not told yet are still in the first.
+TEST(Rma, WhoIsToldFirstIsNoMoreThanOneFenceAhead) {
+  Job job(4, 23);
+  job.network.kill(3);
+  while (!job.window(0).broken()) job.engines[0]->poll();
+  for (int fence = 0; fence < 4; ++fence) job.window(0).fence_enter();
+  job.window(1).fence_enter();
+  while (job.step()) {
+  }
+  for (int rank = 0; rank < 3; ++rank) {
+    for (int other = 0; other < 3; ++other)
+      EXPECT_FALSE(job.engines[static_cast<size_t>(rank)]->is_lost(other)) << rank << other;
+  }
+}
+
 TEST(Rma, WhoEntersAFenceOfNoWindowHasBrokenTheProtocol) {
   Job job(2, 22);
   BatchWriter batch;
