@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ from pathlib import Path
 import click
 
 from . import home
+from .ended import signals_as_exceptions
 from .errors import Command, NearcacheError
 
 SHOWN = 30  # lines of a log that failed
@@ -72,11 +74,17 @@ def step(words: Sequence[object], log: Path) -> None:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
+            start_new_session=True,
         )
-        for line in process.stdout or ():
-            file.write(line)
-            if live and re.match(r"\[\s*\d+(/\d+|%)\]", line):
-                click.echo(f"\r\033[K{line.strip()[:100]}", err=True, nl=False)
+        try:
+            for line in process.stdout or ():
+                file.write(line)
+                if live and re.match(r"\[\s*\d+(/\d+|%)\]", line):
+                    click.echo(f"\r\033[K{line.strip()[:100]}", err=True, nl=False)
+        except BaseException:  # the compilers that cmake has started are to end, too
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
+            raise
         if live:
             click.echo("\r\033[K", err=True, nl=False)
     if process.wait():
@@ -132,7 +140,8 @@ def build(mpicc: tuple[str, ...], oshcc: tuple[str, ...], prefix: Path | None, j
     of earlier ones.
     """
     place = (prefix or home.built()).absolute()
-    tags = make(mpicc, oshcc, place, jobs)
+    with signals_as_exceptions():
+        tags = make(mpicc, oshcc, place, jobs)
     click.echo(f"{place}: {', '.join(tags)}")
     if prefix is not None:
         click.echo(f"export NEARCACHE_HOME={place}")

@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from . import __version__, advise, build, compare, simulate, tables
+from .ended import signals_as_exceptions
 from .errors import EXIT_UNHEALTHY, Command, Commands, NearcacheError
 
 EPILOG = (
@@ -170,7 +171,9 @@ def doctor(no_run: bool, tags: tuple[str, ...], timeout: float) -> None:
     """Look for MPIs, OpenSHMEMs and preload objects, run a self-test of each on 2 ranks, report what is wrong and how to fix it."""
     from . import doctor as check
 
-    if not check.examine(run_tests=not no_run, tags=tags, timeout=timeout):
+    with signals_as_exceptions():
+        healthy = check.examine(run_tests=not no_run, tags=tags, timeout=timeout)
+    if not healthy:
         raise click.exceptions.Exit(EXIT_UNHEALTHY)
 
 

@@ -168,7 +168,8 @@ ordered_json bounds_json(const StudyOptions& options, const Study& study,
 
 }  // namespace
 
-// The first trace that cannot be of the same run as one before it, and why; nothing if there is none.
+// The first trace that cannot be of the same run as one before it, and why; nothing if there is
+// none.
 static std::string note_on_runs(const Traces& traces) {
   std::map<uint32_t, const RankTrace*> by_rank;
   for (const RankTrace& trace : traces.ranks) {

@@ -1,7 +1,11 @@
 """`nearcache doctor`."""
 
+import contextlib
 import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -80,6 +84,77 @@ def test_missing_objects_are_wrong_and_the_cure_is_named(fake_home, nearcache):
     done = nearcache("doctor", "--no-run")
     assert done.returncode == 3
     assert "there are no preload objects; build them: nearcache build" in done.stdout
+
+
+def ended_by_a_signal(words, started, env):
+    """Starts the command, and ends it once a process of it has written its number into `started`; that process must go, too."""
+    command = subprocess.Popen(
+        [sys.executable, *map(str, words)],
+        env={**os.environ, "PYTHONPATH": str(launch.ROOT / "python"), **env},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    while not started.exists() or not started.read_text().endswith("\n"):
+        assert command.poll() is None, command.stdout.read()
+        time.sleep(0.05)
+    number = int(started.read_text())
+    try:
+        command.terminate()
+        command.communicate(timeout=60)
+        assert command.returncode == -signal.SIGTERM
+        for _ in range(200):
+            os.kill(number, 0)
+            time.sleep(0.05)
+        raise AssertionError("it is still there")
+    except ProcessLookupError:
+        pass
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+
+
+@pytest.mark.one_mpi
+def test_a_self_test_that_hangs_goes_with_doctor(mpi, fake_home, tmp_path):
+    from support.programs import compiled
+
+    source = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) {
+    FILE *file = fopen("STARTED", "w");
+    fprintf(file, "%d\n", getpid());
+    fclose(file);
+  }
+  sleep(300);
+  return 0;
+}""".replace("STARTED", str(tmp_path / "started"))
+    (fake_home / "bin" / mpi.tag).mkdir(parents=True)
+    compiled(fake_home / "bin" / mpi.tag, "nearcache-selftest", source, mpi.wrapper)
+    path = os.path.dirname(mpi.mpiexec) + os.pathsep + os.environ["PATH"]
+    words = ["-m", "nearcache", "doctor", "--mpi", mpi.tag, "--timeout", 300]
+    ended_by_a_signal(words, tmp_path / "started", {"PATH": path})
+
+
+def test_compilers_and_their_folder_go_with_build(tmp_path):
+    """cmake does not pass signals on to what it has started."""
+    (tmp_path / "bin").mkdir()
+    cmake = tmp_path / "bin" / "cmake"
+    cmake.write_text(f"#!/bin/sh\nsleep 300 & echo $! > {tmp_path}/started; wait\n")
+    cmake.chmod(0o755)
+    (tmp_path / "tmp").mkdir()
+    program = (
+        "from pathlib import Path; from nearcache import cli, home\n"
+        f"home.WHEEL = Path({str(tmp_path)!r}); cli.main(['build', '--prefix', '{tmp_path}/prefix'])"
+    )
+    path = str(tmp_path / "bin") + os.pathsep + os.environ["PATH"]
+    environment = {"PATH": path, "TMPDIR": str(tmp_path / "tmp")}
+    ended_by_a_signal(["-c", program], tmp_path / "started", environment)
+    assert not list((tmp_path / "tmp").iterdir())
 
 
 def test_self_test_without_preloading_is_wrong(mpi, fake_home, nearcache):
