@@ -65,6 +65,9 @@ std::string pages(const Arguments& arguments) {
   if (arguments.task != Task::study)
     return "--curve and --safety are for traces of MPI; for OpenSHMEM ask by --storage 64k,1M,16M, "
            "and run the program with shmem_check";
+  if (!arguments.of_windows.empty())
+    return arguments.of_windows +
+           " is for traces of MPI: OpenSHMEM's page cache has --storage and --set shmem_...";
   if (arguments.study.shares())
     return "--ranks-per-node and --by-host are for traces of MPI: OpenSHMEM's pages are each PE's "
            "own";

@@ -66,15 +66,33 @@ bool set_model(const std::string& text, StudyOptions* study, std::string* wrong)
   return true;
 }
 
+// The flag by which a study is told of an option of the library; nothing: it is told by --set.
+std::string_view flag_of(std::string_view option) {
+  for (const auto& [name, flag] :
+       std::initializer_list<std::pair<std::string_view, std::string_view>>{
+           {"policy", "--policy"},
+           {"storage", "--storage"},
+           {"index", "--index"},
+           {"mode", "--mode"},
+           {"adaptive", "--adaptive"},
+           {"model", "--model"},
+           {"share", "--ranks-per-node or --by-host"}})
+    if (option == name) return flag;
+  return {};
+}
+
 bool set_library(const std::vector<std::string>& settings, StudyOptions* study,
                  std::string* wrong) {
   // not this machine's memory: results must not depend on where they are made
   study->library.max_storage = uint64_t{1} << 30;
   for (const std::string& setting : settings) {
     const size_t equals = setting.find('=');
-    *wrong = equals == std::string::npos
-                 ? "--set: NAME=VALUE is expected, not '" + setting + "'"
-                 : study->library.set(setting.substr(0, equals), setting.substr(equals + 1));
+    const std::string name = setting.substr(0, equals);
+    if (const std::string_view flag = flag_of(name); !flag.empty())
+      *wrong = fmt::format("--set: '{}' is not told in this way, but by {}", name, flag);
+    else
+      *wrong = equals == std::string::npos ? "--set: NAME=VALUE is expected, not '" + setting + "'"
+                                           : study->library.set(name, setting.substr(equals + 1));
     if (!wrong->empty()) return false;
   }
   return true;
@@ -103,6 +121,8 @@ std::string apply(const Texts& texts, Arguments* arguments) {
   if (study.by_host && study.ranks_per_node > 1)
     return "--by-host and --ranks-per-node: give only one of them";
   if (texts.curve && study.policies.size() > 1) return "--curve: one policy at a time";
+  if (!arguments->csv.empty() && arguments->task != Task::study)
+    return "--csv is for the table: --curve, --summary and --safety are JSON";
   return {};
 }
 
@@ -141,21 +161,25 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
   const auto list = [&app](const char* flag, auto& values, const char* help) {
     return app.add_option(flag, values, help)->delimiter(',')->allow_extra_args(false);
   };
-  list("--policy", texts.policies, "Policies, by the library's names")->capture_default_str();
+  std::vector<const CLI::Option*> of_windows;  // OpenSHMEM's page cache has nothing like them
+  of_windows.push_back(
+      list("--policy", texts.policies, "Policies, by the library's names")->capture_default_str());
   CLI::Option* storage = list("--storage", texts.storages,
                               "Storage of a window, in bytes or in per cent of its distinct bytes")
                              ->capture_default_str();
-  list("--index", texts.indexes, "Entries of the index; auto: 1.5 times the distinct keys")
-      ->capture_default_str();
-  app.add_option("--mode", texts.mode, "as-traced, transparent, coherent, always or user")
-      ->capture_default_str();
+  of_windows.push_back(
+      list("--index", texts.indexes, "Entries of the index; auto: 1.5 times the distinct keys")
+          ->capture_default_str());
+  of_windows.push_back(
+      app.add_option("--mode", texts.mode, "as-traced, transparent, coherent, always or user")
+          ->capture_default_str());
   list("--window", study.selection.window_ids, "Only this window; may be repeated")
       ->type_name("ID");
   app.add_flag("--strict-flush", study.selection.strict_flush,
                "Mode transparent: every completion is an acquire, though nobody writes");
-  app.add_flag(
+  of_windows.push_back(app.add_flag(
       "--adaptive", study.adaptive,
-      "Let index and storage adapt from there, as the library does, up to max_storage (1G)");
+      "Let index and storage adapt from there, as the library does, up to max_storage (1G)"));
   app.add_option(
          "--ranks-per-node", study.ranks_per_node,
          "Ranks that share one cache of a window (option share), as large as their own together")
@@ -191,6 +215,8 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
     return code == 0 ? 0 : 2;
   }
   study.storages_given = storage->count() > 0;
+  for (const CLI::Option* option : of_windows)
+    if (option->count() > 0) arguments->of_windows = option->get_name();
   const std::string wrong = apply(texts, arguments);
   if (wrong.empty()) return std::nullopt;
   fmt::print(stderr, "nearcache-simulate: {}\n", wrong);

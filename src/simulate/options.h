@@ -13,7 +13,8 @@ enum class Task { study, curve, summary, safety };
 struct Arguments {
   Task task = Task::study;
   StudyOptions study;
-  std::string csv, json;  // files; empty: none
+  std::string csv, json;   // files; empty: none
+  std::string of_windows;  // an option that was given and that only caches of windows have
   unsigned curve_points = 0;
 };
 

@@ -279,12 +279,25 @@ def test_trace_that_was_cut_off_is_used_and_said_so(nearcache, tmp_path):
         (["{run}", "--set", "anchors"], "NAME=VALUE"),
         (["{run}", "--set", "ankors=2"], "anchors"),
         (["{run}", "--curve", "--summary"], "ask for one"),
+        (["{run}", "--summary", "--csv", "{run}.csv"], "--csv is for the table"),
+        (["{run}", "--set", "policy=lru"], "but by --policy"),
+        (["{run}", "--set", "share=node"], "but by --ranks-per-node or --by-host"),
     ],
 )
 def test_wrong_usage_is_told_with_what_is_allowed(nearcache, run, words, expected):
     done = nearcache("simulate", *[word.format(run=run) for word in words])
     assert done.returncode == 2
     assert expected in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [("--policy", "lru"), ("--mode", "user"), ("--adaptive",), ("--index", "64")]
+)
+def test_what_pages_have_not_is_refused(nearcache, tmp_path, words):
+    trace = Trace(ranks=2, api=b"OpenSHMEM").get(1, 1 << 44, 8).write(tmp_path / "s.0.nctrace")
+    assert nearcache("simulate", trace).returncode == 0
+    done = nearcache("simulate", trace, *words)
+    assert done.returncode == 2 and f"{words[0]} is for traces of MPI" in done.stderr
 
 
 def test_what_is_no_trace_is_refused(nearcache, tmp_path):

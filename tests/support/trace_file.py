@@ -25,13 +25,13 @@ def record(kind, detail, *fields):
 
 
 class Trace:
-    def __init__(self, rank=0, ranks=2, mode="always", host=b"node"):
+    def __init__(self, rank=0, ranks=2, mode="always", host=b"node", api=b""):
         texts = b"".join(
-            struct.pack("<I", len(text)) + text for text in (host, b"program", b"MPI", b"")
+            struct.pack("<I", len(text)) + text
+            for text in (host, b"program", b"MPI", b"", *([api] if api else []))
         )
-        self.head = (
-            b"NCTRACE\n" + struct.pack("<IIIIQ", 1, 32 + len(texts), rank, ranks, 10**18) + texts
-        )
+        header = (2 if api else 1, 32 + len(texts), rank, ranks, 10**18)
+        self.head = b"NCTRACE\n" + struct.pack("<IIIIQ", *header) + texts
         # id, rank, ranks, own bytes, unit, mode, bytes of the name, name
         self.records = [
             record(WINDOW, CREATED, 5, rank, ranks, 1 << 20, 1, MODES[mode], 4) + b"rows",
