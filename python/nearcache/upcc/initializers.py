@@ -168,9 +168,10 @@ class Initializers(Part):
             item, target, following = items[position], kind.element, iter(())
             if isinstance(item, c_ast.NamedInitializer):
                 first = item.name[0]
-                at = self._index(first) if isinstance(first, c_ast.ArrayDesignator) else None
-                if at is None:
+                index = self._index(first) if isinstance(first, c_ast.ArrayDesignator) else None
+                if index is None:
                     return None
+                at = index
                 target, following = self._designated(item.name[1:], kind.element)
                 items[position] = item.expr
             before = position
