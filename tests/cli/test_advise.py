@@ -81,6 +81,43 @@ def test_phases_of_writing_and_reading_need_no_promise(advise):
     assert "needs no promise" in words and "nearcache_invalidate" not in words
 
 
+STORES = r"""
+#include <mpi.h>
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, ranks;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  int *mine, value;
+  MPI_Win win;
+  MPI_Win_allocate(4096, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+  for (int phase = 0; phase < 5; ++phase) {
+    MPI_Win_fence(0, win);
+    for (int i = 0; i < 1024; ++i) mine[i] = phase + i;
+    for (int round = 0; round < 5; ++round)
+      for (int i = 0; i < 20; ++i) {
+        MPI_Win_fence(0, win);
+        MPI_Get(&value, 1, MPI_INT, (rank + 1) % ranks, i, 1, MPI_INT, win);
+      }
+    MPI_Win_fence(0, win);
+  }
+  MPI_Win_free(&win);
+  MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.one_mpi
+def test_own_stores_count_whatever_the_environment_says(mpi, preload, nearcache, advise, tmp_path):
+    """Else a promise is advised that the program does not keep: nobody had seen its stores."""
+    program = programs.compiled(tmp_path, "stores", STORES, mpi.wrapper)
+    words = (*launch.launcher(mpi, 2), program)
+    env = {"NEARCACHE_TRACE_WRITES": "false"}
+    done = nearcache("advise", "--mpi", mpi.tag, "--model", "300000,1", "--", *words, env=env)
+    assert done.returncode == 0, done.stderr
+    assert "never written" not in done.stdout and "mode always" not in done.stdout, done.stdout
+
+
 @pytest.mark.few_mpis
 @pytest.mark.parametrize("mode", ["-", "coherent"])
 def test_what_changes_in_part_between_barriers_is_kept_by_its_versions(advise, mode):

@@ -128,6 +128,7 @@ def test_a_program_that_breaks_the_contract_is_not_to_be_cached(
     shmem, preload_shmem, tmp_path, nearcache_command
 ):
     env = {**launch_shmem.SURROUNDINGS, **MODEL, **shmem_runs.SMALL_HEAP}
+    env["NEARCACHE_SHMEM"] = "off"  # what the environment says is not what is asked
     program = [*launch_shmem.launcher(shmem, 2), shmem.binary("shmem_promises"), "relaxes"]
     advice, done = advise(nearcache_command, tmp_path, *program, env=env)
     assert advice["contract"]["hits_old"] > 0

@@ -87,7 +87,8 @@ def run_traced(
 ) -> tuple[int, str]:
     """Runs the command with a trace; returns its exit code, and what the user should know."""
     prefix = prefix.replace("%", "%%")
-    traced = settings({"trace": prefix, "report": prefix + REPORT})
+    # What the environment says of own writes is not asked: without them no promise can be vouched for.
+    traced = settings({"trace": prefix, "trace_writes": "true", "report": prefix + REPORT})
     return run_with(words, tag, [*values, *traced])
 
 

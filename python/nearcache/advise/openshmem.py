@@ -78,7 +78,7 @@ def traced(prefix: str) -> dict[str, str]:
 
 
 def checked(prefix: str) -> dict[str, str]:
-    return {"shmem_check": "true", "report": prefix.replace("%", "%%") + REPORT}
+    return {"shmem": "true", "shmem_check": "true", "report": prefix.replace("%", "%%") + REPORT}
 
 
 def run_upc(words: Sequence[str], options: dict[str, str]) -> int:
