@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cache/get/lines.h"
 #include "simulate/output_json.h"
 #include "telemetry/report.h"
 
@@ -13,6 +14,7 @@ namespace {
 // still tells sizes and repeats.
 constexpr double enough_gets = 500000, enough_keys = 20000;
 constexpr double least_share = 1.0 / 1024;  // of the distinct bytes: where the curve begins
+constexpr double least_end = 64 << 10;      // bytes, where it ends: nobody saves less memory
 
 // What one rank asks of one window.
 struct Use {
@@ -70,9 +72,9 @@ class CurveRun {
     content.distinct_keys += reuse.keys.size();
     content.distinct_bytes += reuse.distinct_bytes;
     content.largest_rank_bytes = std::max(content.largest_rank_bytes, reuse.distinct_bytes);
-    const uint64_t stored = reuse.stored_bytes();
-    content.stored_bytes += stored;
-    content.largest_rank_stored = std::max(content.largest_rank_stored, stored);
+    content.stored_bytes += reuse.stored_bytes(granule_bytes);
+    content.largest_rank_room =
+        std::max(content.largest_rank_room, reuse.stored_bytes(Lines::shortest));
     infinite_.resize(contents_.size());
     infinite_[at] += {reuse.hits, reuse.hit_bytes};
   }
@@ -84,10 +86,11 @@ class CurveRun {
     curve.infinite = point_of(content, static_cast<double>(infinite_[at].hits),
                               static_cast<double>(infinite_[at].hit_bytes));
     curve.infinite.storage_bytes = content.largest_rank_bytes;
-    // From least_share to an eighth more than what all takes in granules: storage is never without
-    // gaps.
-    const double most = 1.125 * static_cast<double>(content.largest_rank_stored) /
-                        static_cast<double>(std::max<uint64_t>(content.largest_rank_bytes, 1));
+    // From least_share to an eighth more than what all takes: storage is never without gaps. Lines
+    // and what is read ahead may be many times what a small window asks for.
+    const double most =
+        std::max(1.125 * static_cast<double>(content.largest_rank_room), least_end) /
+        static_cast<double>(std::max<uint64_t>(content.largest_rank_bytes, 1));
     for (unsigned i = 0; i < points_; ++i) {
       const double share =
           least_share * std::pow(std::max(most, 1.125) / least_share, i / (points_ - 1.0));

@@ -8,9 +8,10 @@ namespace nearcache::simulate {
 
 static constexpr uint64_t largest_get = UINT32_MAX - granule_bytes;  // that the engine stores
 
-uint64_t Reuse::stored_bytes() const {
+uint64_t Reuse::stored_bytes(uint64_t least) const {
   uint64_t sum = 0;
-  for (const KeyUse& use : keys) sum += uint64_t{granules_of(use.bytes)} * granule_bytes;
+  for (const KeyUse& use : keys)
+    sum += uint64_t{granules_of(std::max<uint64_t>(use.bytes, least))} * granule_bytes;
   return sum;
 }
 

@@ -41,7 +41,8 @@ struct Reuse {
   uint64_t hits = 0, hit_bytes = 0;
   bool needs_no_storage = false;  // mode transparent: repeats are served by the get under way
 
-  uint64_t stored_bytes() const;  // the distinct bytes, in the granules that storage has
+  // The distinct bytes in pieces of so many at least, all of them whole granules.
+  uint64_t stored_bytes(uint64_t least) const;
 };
 
 class ReuseCollector {

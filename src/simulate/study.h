@@ -62,8 +62,9 @@ struct WindowContent {
   uint64_t gets = 0, bytes = 0, own_gets = 0;
   uint64_t distinct_keys = 0, distinct_bytes = 0;
   uint64_t stored_bytes = 0;  // distinct bytes, in the granules that storage has
-  // distinct bytes of the rank that has most
-  uint64_t largest_rank_bytes = 0, largest_rank_stored = 0;
+  // Of the rank that has most: distinct bytes, and the storage for all of them, with the lines
+  // around small gets.
+  uint64_t largest_rank_bytes = 0, largest_rank_room = 0;
 };
 
 struct StudyRow {

@@ -19,7 +19,7 @@ REPORT = ".report.json"  # behind the traces' prefix
 # Of what each rank asks for, that a cache for a node is tried with: the least that saves as much is advised. The first has room to spare.
 SHARED_STORAGES = (1.0, 0.5, 0.25, 0.125)
 LEAST_ROOM, MOST_ROOM = 64 << 10, 32 << 30  # bytes of a storage; MOST_ROOM is the engine's
-AROUND_A_GET = 256  # bytes: the line of a small get, and those that are read ahead of it
+AROUND_A_GET = 1024  # bytes: the longest line of a small get, and one that is read ahead of it
 
 
 @dataclass

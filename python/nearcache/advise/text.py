@@ -72,8 +72,10 @@ def window_lines(window: WindowAdvice) -> Iterator[str]:
 
 
 def thinned(curve: list[tuple[int, float]], most: int = 6) -> list[tuple[int, float]]:
-    """A few points of a curve, its last among them."""
-    shown = [point for point in curve if point[1] >= 0.02] or curve
+    """A few points of a curve, up to the first that saves what all storage saves."""
+    best = max((share for _, share in curve), default=0.0)
+    end = next((at for at, point in enumerate(curve) if point[1] > best - 0.005), 0)
+    shown = [point for point in curve[: end + 1] if point[1] >= 0.02] or curve[: end + 1]
     step = max(1, -(-len(shown) // most))
     return shown[::-1][::step][::-1]
 
