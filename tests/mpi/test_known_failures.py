@@ -20,8 +20,10 @@ def test_flush_of_one_rank_completes_only_its_gets(mpi, preload, layer):
 
 @pytest.mark.parametrize("layer", runs.LAYERS)
 def test_edges(mpi, preload, layer):
-    checked = [] if layer == "cached" else ["--except", "wrong_arguments_are_errors"]
-    runs.run(mpi, layer, 2, "edges", *checked)
+    # The functions of MPICH 5's standard ABI read arguments before they check them.
+    checked = layer == "cached" and mpi.family != "abi"
+    left_out = [] if checked else ["--except", "wrong_arguments_are_errors"]
+    runs.run(mpi, layer, 2, "edges", *left_out)
 
 
 @pytest.mark.parametrize("threads", [True, False], ids=["threads", "single"])
