@@ -141,6 +141,41 @@ void window_of_each_thread() {
   MPI_Info_free(&info);
 }
 
+// The sums over all windows of a process rise while another thread frees some.
+void sums_while_windows_are_freed() {
+  if (!check::cached()) {
+    return check::skip("needs Nearcache");
+  }
+  std::atomic<bool> done{false};
+  std::atomic<int> fallen{0};
+  std::vector<std::thread> looking;
+  for (int i = 0; i < 2; i++) {
+    looking.emplace_back([&] {
+      uint64_t last = 0;
+      while (!done) {
+        const uint64_t gets = check::stats(MPI_WIN_NULL).gets;
+        fallen += gets < last;
+        last = gets;
+      }
+    });
+  }
+  for (int i = 0; i < rounds; i++) {
+    int64_t* memory = nullptr;
+    int64_t got = 0;
+    MPI_Win win;
+    MPI_Win_allocate(64, 8, MPI_INFO_NULL, MPI_COMM_SELF, &memory, &win);
+    MPI_Win_lock_all(0, win);
+    MPI_Get(&got, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+  }
+  done = true;
+  for (std::thread& each : looking) {
+    each.join();
+  }
+  EXPECT_EQ(fallen.load(), 0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -154,6 +189,7 @@ int main(int argc, char** argv) {
        {"get_during_a_flush_always", [] { get_during_a_flush_of_another_thread("always"); }},
        {"get_during_a_flush_transparent",
         [] { get_during_a_flush_of_another_thread("transparent"); }},
-       {"window_of_each_thread", window_of_each_thread}},
+       {"window_of_each_thread", window_of_each_thread},
+       {"sums_while_windows_are_freed", sums_while_windows_are_freed}},
       MPI_THREAD_MULTIPLE);
 }

@@ -201,13 +201,15 @@ int window_keyval() {
   return context.window_keyval;
 }
 
-void remember_freed(Window* window) {
+// From here on its counts are of the past: for nobody they are both, or neither.
+void remember_freed(MPI_Win handle, Window* window) {
   // a program that creates windows by the thousand needs no line for each
   constexpr size_t most_remembered = 1000;
   WindowReport report = window->report();
   const std::lock_guard lock(context.mutex);
   Counters sums = report.counters;
   sums.clear_gauges();  // the levels at the end are the window's, not the process'
+  context.windows.remove(handle);
   context.freed += sums;
   if (context.freed_windows.size() < most_remembered)
     context.freed_windows.push_back(std::move(report));
@@ -233,13 +235,16 @@ void remember_left_alone(const std::string& reason) {
 int forget_window(MPI_Win handle, int, void* attribute, void*) {
   auto* window = static_cast<Window*>(attribute);
   if (window == nullptr) return MPI_SUCCESS;
-  context.windows.remove(handle);
   context.coherence.no_longer_exposes(handle);
   if (context.last_window == window) context.last_window = nullptr;
   requests_forget(window);
-  remember_freed(window);
+  remember_freed(handle, window);
   context.observer.window_freed(window->identity().id);
-  delete window;
+  {
+    const WindowLock lock(window->mutex());
+    window->retire();
+  }
+  context.windows.bury(window);
   return MPI_SUCCESS;
 }
 
@@ -323,6 +328,7 @@ void adopt(MPI_Win handle, const Creation& creation) {
   if (shares || asks_to_share) share(window, creation.comm, options, shares);
   const int keyval = window_keyval();
   if (keyval == MPI_KEYVAL_INVALID || next.Win_set_attr(handle, keyval, window) != MPI_SUCCESS) {
+    window->retire();
     delete window;
     context.coherence.exposes(handle, nullptr, creation.memory.base, bytes, false);
     return;

@@ -12,12 +12,11 @@ namespace {
 Window* find(MPI_Win win) { return next_usable() ? context.windows.find(win) : nullptr; }
 
 Counters of_process() {
-  Counters sum;
-  {
-    const std::lock_guard lock(context.mutex);
-    sum = context.freed;
-  }
-  for (Window* window : context.windows.all()) {
+  std::unique_lock at_once(context.mutex);
+  Counters sum = context.freed;
+  const WindowTable::All windows = context.windows.all();
+  at_once.unlock();
+  for (Window* window : windows) {
     const WindowLock lock(window->mutex());
     Counters counters;
     window->fill_counters(&counters);

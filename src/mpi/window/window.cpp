@@ -48,7 +48,9 @@ void Window::count_as_open(int by) const {
   if (identity_.dynamic) context.dynamic_windows += by;
 }
 
-Window::~Window() {
+Window::~Window() = default;
+
+void Window::retire() {
   count_as_open(-1);
   adopt_mode(Mode::off);
   if (observed_) tell_levels();

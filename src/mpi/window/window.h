@@ -53,7 +53,10 @@ class Window {
   // `obstacle` says why nothing may ever be cached (a shared-memory window, ...); empty if all is
   // well.
   Window(WindowIdentity identity, const Options& options, std::string obstacle);
-  ~Window();
+  ~Window();  // of its memory alone
+
+  // It has been freed: takes back all that it has elsewhere. Others may still ask for its counters.
+  void retire();
 
   MPI_Win handle() const { return handle_; }
   const WindowIdentity& identity() const { return identity_; }
