@@ -102,8 +102,11 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool late, bool visib
   if (next.Iallreduce(mine.data(), exchange.received().data(), static_cast<int>(mine.size()),
                       MPI_INT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
     return "MPI_Iallreduce failed";
-  if (late) context.world.leave(std::move(exchange));
-  if (!late && !exchange.wait(no_limit)) return "MPI_Iallreduce failed";
+  if (late) {
+    context.world.leave(std::move(exchange));
+  } else if (!exchange.wait(no_limit)) {
+    return "MPI_Iallreduce failed";
+  }
   if (late || most[13] != 0) {
     context.world.leave_alone(comm);
     return "another rank does not answer";

@@ -52,8 +52,9 @@ void DeferredLocks::defer(uint32_t target, int assert) {
 }
 
 int DeferredLocks::take(Window& window, Targets targets) {
-  if (!context.threaded) take_older(targets);
-  return take_these(window, targets);
+  const int older = context.threaded ? MPI_SUCCESS : take_older(targets);
+  const int rc = take_these(window, targets);
+  return older != MPI_SUCCESS ? older : rc;
 }
 
 void DeferredLocks::take_waiting() {
@@ -61,7 +62,7 @@ void DeferredLocks::take_waiting() {
 }
 
 // Those of one window go down in their order anyway.
-void DeferredLocks::take_older(Targets targets) {
+int DeferredLocks::take_older(Targets targets) {
   uint64_t last = 0;
   uint32_t count = 0;
   for (const Lock& its : locks_) {
@@ -69,10 +70,10 @@ void DeferredLocks::take_older(Targets targets) {
     last = its.number;
     ++count;
   }
-  if (count != 0 && count != context.locks_waiting) take_up_to(last);
+  return count != 0 && count != context.locks_waiting ? take_up_to(last) : MPI_SUCCESS;
 }
 
-void DeferredLocks::take_up_to(uint64_t number) {
+int DeferredLocks::take_up_to(uint64_t number) {
   struct Waiting {
     uint64_t number;
     Window* window;
@@ -86,8 +87,14 @@ void DeferredLocks::take_up_to(uint64_t number) {
     }
   }
   std::ranges::sort(all, {}, &Waiting::number);
-  for (const Waiting& each : all)
-    each.window->deferred().take_these(*each.window, Targets::one(each.target));
+  int rc = MPI_SUCCESS;
+  for (const Waiting& each : all) {
+    if (const int code =
+            each.window->deferred().take_these(*each.window, Targets::one(each.target));
+        code != MPI_SUCCESS)
+      rc = code;
+  }
+  return rc;
 }
 
 int DeferredLocks::take_these(Window& window, Targets targets) {

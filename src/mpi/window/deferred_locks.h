@@ -63,8 +63,8 @@ class DeferredLocks {
   void forget(uint32_t target);
   void forget_all();
   int take_these(Window& window, Targets targets);
-  void take_older(Targets targets);
-  static void take_up_to(uint64_t number);
+  int take_older(Targets targets);
+  static int take_up_to(uint64_t number);
   static int issue(Window& window, const GetCall& get);
 
   std::atomic<uint32_t> count_{0};
