@@ -101,7 +101,6 @@ def configure_words(build, settings):
         "-B",
         build,
         "-DCMAKE_UNITY_BUILD=ON",
-        "-DCMAKE_UNITY_BUILD_BATCH_SIZE=0",
         "-DNEARCACHE_PRECOMPILE=ON",
         f"-DNEARCACHE_STRICT={'ON' if os.environ.get('CI') else 'OFF'}",
         *[f"-D{name}={value}" for name, value in settings.items()],

@@ -55,7 +55,6 @@ def settings(mpicc: Sequence[str], oshcc: Sequence[str], prefix: Path) -> list[s
         *words,
         "-DCMAKE_BUILD_TYPE=Release",
         "-DCMAKE_UNITY_BUILD=ON",
-        "-DCMAKE_UNITY_BUILD_BATCH_SIZE=0",
         f"-DCMAKE_INSTALL_PREFIX={prefix}",
         "-DNEARCACHE_BUILD_SIMULATE=OFF",
         *(f"-DNEARCACHE_BUILD_{part}=OFF" for part in ("TESTS", "APPS", "BENCH")),
