@@ -28,6 +28,7 @@ BatchWriter& Outbox::batch_to_fill(int peer) {
   if (batch.empty() && peer != fabric_->rank()) {
     filled_.push_back(peer);
     holds_.store(true, std::memory_order_relaxed);
+    if (mark_ != nullptr) mark_->store(true, std::memory_order_relaxed);
   }
   return batch;
 }

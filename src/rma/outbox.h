@@ -30,6 +30,8 @@ class Outbox {
   void push_all();
   // Something for others. True also where it went already. Any thread.
   bool holds() const { return holds_.load(std::memory_order_relaxed); }
+  // True as soon as there is something; somebody else sets it to false again.
+  void set_mark(std::atomic<bool>* mark) { mark_ = mark; }
   // The messages that this rank has sent to itself.
   bool take_own(BatchWriter* batch);
 
@@ -48,6 +50,7 @@ class Outbox {
   int recent_peer_ = -1;
   std::vector<int> filled_;         // other ranks whose batch is not empty, and maybe more
   std::atomic<bool> holds_{false};  // there are such
+  std::atomic<bool>* mark_ = nullptr;
 };
 
 }  // namespace nearcache::rma

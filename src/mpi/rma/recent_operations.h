@@ -29,8 +29,9 @@ struct RecentOperations {
   int words = 0;
   MPI_Datatype swapped{};  // of 8 bytes, for compare-and-swap
   Computation computation;
-  // This rank has written memory of others by stores since the last `order`.
-  std::atomic<bool> stored{false};
+  // This rank has written memory of others by stores since the last `order`, or the engine had
+  // something to send: what a flush must look at.
+  std::atomic<bool> unsettled{false};
 
   // Before the first. Not when this object is loaded: MPI may be loaded later.
   void begin() {
@@ -43,13 +44,16 @@ struct RecentOperations {
                                       MPI_Datatype target_type) const {
     return type == word && target_type == type && count == words && target_count == count;
   }
-  [[gnu::always_inline]] void note_store() { stored.store(true, std::memory_order_relaxed); }
+  [[gnu::always_inline]] void note_store() { unsettled.store(true, std::memory_order_relaxed); }
+  [[gnu::always_inline]] bool are_unsettled() const {
+    return unsettled.load(std::memory_order_relaxed);
+  }
   // All before it comes before all after it, in the eyes of all. Only stores before loads take an
   // instruction of x86. `threaded`: those of other threads, too.
   [[gnu::always_inline]] void order(bool threaded) {
     std::atomic_thread_fence(std::memory_order_acq_rel);
-    if (!stored.load(std::memory_order_relaxed) && !threaded) return;
-    stored.store(false, std::memory_order_relaxed);
+    if (!are_unsettled() && !threaded) return;
+    unsettled.store(false, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
 };

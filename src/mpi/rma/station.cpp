@@ -12,6 +12,7 @@
 #include "mpi/process/context.h"
 #include "mpi/process/next.h"
 #include "mpi/rma/layer.h"
+#include "mpi/rma/recent_operations.h"
 #include "net/process_memory.h"
 
 namespace nearcache::mpi {
@@ -319,6 +320,7 @@ std::string Station::begin(const std::vector<Card>& cards, const std::vector<int
   if (std::string wrong = connect(cards, members); !wrong.empty()) return wrong;
   if (std::string wrong = go_by_memory(); !wrong.empty()) return wrong;
   engine_ = std::make_unique<rma::Engine>(fabric_);
+  engine_->outbox().set_mark(&recent_operations.unsettled);
   agent_ = std::make_unique<rma::Agent>(engine_.get(), [] { context.progress.call(); });
   for (size_t place = 0; node_ != nullptr && place < node_->size(); ++place) {
     if (place != node_->own_place())

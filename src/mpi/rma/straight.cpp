@@ -4,26 +4,25 @@
 
 namespace nearcache::mpi {
 
-bool Straight::get_many(void* origin, MPI_Count count, int rank, MPI_Aint displacement,
-                        MPI_Win handle) const {
+bool Straight::get_many(void* origin, MPI_Count count, MPI_Aint displacement) const {
   const uint64_t size = sizeof(uint64_t) / static_cast<uint64_t>(recent_operations.words);
   if (count <= 0 || count > INT32_MAX) return false;
   const uint64_t bytes = size * static_cast<uint64_t>(count);
-  const std::byte* const at = find(handle, rank, displacement, bytes);
+  const std::byte* const at = find(displacement, bytes);
   if (at == nullptr) return false;
   std::memcpy(origin, at, bytes);
   return true;
 }
 
-bool Straight::compute_many(const void* origin, MPI_Count count, MPI_Datatype type, int rank,
-                            MPI_Aint displacement, MPI_Op op, MPI_Win handle) const {
+bool Straight::compute_many(const void* origin, MPI_Count count, MPI_Datatype type,
+                            MPI_Aint displacement, MPI_Op op) const {
   const Computation& last = recent_operations.computation;
   if (op != last.op || type != last.type || last.operation == rma::Operation::no_op || count <= 0 ||
       static_cast<uint64_t>(count) > rma::most_at_a_time / last.size || somebody_may_read())
     return false;
-  std::byte* const at = find(handle, rank, displacement, last.size * static_cast<uint64_t>(count));
+  std::byte* const at = find(displacement, last.size * static_cast<uint64_t>(count));
   if (at == nullptr) return false;
-  rma::Mutex& elements = row_[place(rank)].commons->elements;
+  rma::Mutex& elements = near_->commons->elements;
   if (!elements.lock_intact(engine_->process())) return false;
   rma::apply(last.operation, last.element, at, static_cast<const std::byte*>(origin),
              static_cast<size_t>(count));

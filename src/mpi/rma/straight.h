@@ -5,13 +5,15 @@
 //
 // Whoever changes any of that calls `rma_look_again`; the next call that reaches the engine by the
 // slow path checks all of it again. What may change in the meantime is checked by each call:
-// whether somebody must be told of a write, and the state of the window and the target.
+// whether somebody must be told of a write, and the state of the window and the target. The target
+// of the last call is at hand, as the next one mostly has the same.
 //
 // Calls here return true if the call has been done completely; false, and nothing has happened, if
 // it must take the slow path, as rare cases do. These functions call no others, so that they need
 // no registers but those of their arguments.
 #pragma once
 
+#include <climits>
 #include <cstring>
 
 #include "mpi/mpi_api.h"
@@ -31,14 +33,14 @@ class Straight {
     window->write_passes();  // from now on, nobody looks
     *this = Straight(handle, engine, window, row);
   }
-  void forget() { handle_ = {}, count_ = 0; }
+  void forget() { handle_ = {}, count_ = 0, near_rank_ = nobody; }
 
   [[gnu::always_inline]] bool put(const void* origin, MPI_Count count, MPI_Datatype type, int rank,
                                   MPI_Aint displacement, MPI_Count target_count,
-                                  MPI_Datatype target_type, MPI_Win handle) const {
+                                  MPI_Datatype target_type, MPI_Win handle) {
     std::byte* at;
-    if (handle != handle_ || !recent_operations.is_word(count, type, target_count, target_type) ||
-        !is_of(handle, rank) || somebody_may_read() || !find_word(rank, displacement, &at))
+    if (!recent_operations.is_word(count, type, target_count, target_type) ||
+        !is_of(handle, rank) || somebody_may_read() || !find_word(displacement, &at))
       return false;
     recent_operations.note_store();
     std::memcpy(at, origin, sizeof(uint64_t));
@@ -48,39 +50,37 @@ class Straight {
   // Nobody counts gets of a window that is not cached.
   [[gnu::always_inline]] bool get(void* origin, MPI_Count count, MPI_Datatype type, int rank,
                                   MPI_Aint displacement, MPI_Count target_count,
-                                  MPI_Datatype target_type, MPI_Win handle) const {
+                                  MPI_Datatype target_type, MPI_Win handle) {
     std::byte* at;
     if (!is_of(handle, rank)) return false;
     if (!recent_operations.is_word(count, type, target_count, target_type) ||
-        !find_word(rank, displacement, &at))
+        !find_word(displacement, &at))
       return count == target_count && type == target_type && type == recent_operations.word &&
-             get_many(origin, count, rank, displacement, handle);
+             get_many(origin, count, displacement);
     std::memcpy(origin, at, sizeof(uint64_t));
     return true;
   }
   [[gnu::always_inline]] bool accumulate(const void* origin, MPI_Count count, MPI_Datatype type,
                                          int rank, MPI_Aint displacement, MPI_Count target_count,
-                                         MPI_Datatype target_type, MPI_Op op,
-                                         MPI_Win handle) const {
+                                         MPI_Datatype target_type, MPI_Op op, MPI_Win handle) {
     return is_of(handle, rank) && count == target_count && type == target_type &&
-           (count == 1
-                ? compute(origin, nullptr, type, rank, displacement, op, TraceWrite::accumulate)
-                : compute_many(origin, count, type, rank, displacement, op, handle));
+           (count == 1 ? compute(origin, nullptr, type, displacement, op, TraceWrite::accumulate)
+                       : compute_many(origin, count, type, displacement, op));
   }
   [[gnu::always_inline]] bool fetch_and_op(const void* origin, void* result, MPI_Datatype type,
                                            int rank, MPI_Aint displacement, MPI_Op op,
-                                           MPI_Win handle) const {
+                                           MPI_Win handle) {
     return is_of(handle, rank) && result != nullptr &&
-           compute(origin, result, type, rank, displacement, op, TraceWrite::fetch);
+           compute(origin, result, type, displacement, op, TraceWrite::fetch);
   }
   [[gnu::always_inline]] bool compare_and_swap(const void* origin, const void* compare,
                                                void* result, MPI_Datatype type, int rank,
-                                               MPI_Aint displacement, MPI_Win handle) const {
+                                               MPI_Aint displacement, MPI_Win handle) {
     std::byte* at;
     if (!is_of(handle, rank) || type != recent_operations.swapped ||
-        !find_word(rank, displacement, &at) || somebody_may_read())
+        !find_word(displacement, &at) || somebody_may_read())
       return false;
-    rma::Mutex& elements = row_[place(rank)].commons->elements;
+    rma::Mutex& elements = near_->commons->elements;
     if (!elements.try_lock(engine_->process())) return false;
     count(TraceWrite::fetch);
     const bool swaps =
@@ -91,19 +91,23 @@ class Straight {
     return true;
   }
 
-  [[gnu::always_inline]] bool flush(int rank, MPI_Win handle) const {
-    if (!is_of(handle, rank) || below_->holds() ||
-        row_[place(rank)].open.load(std::memory_order_relaxed) != rma::Near::Open::passive)
+  [[gnu::always_inline]] bool flush(int rank, MPI_Win handle) {
+    if (!is_of(handle, rank) ||
+        near_->open.load(std::memory_order_relaxed) != rma::Near::Open::passive)
       return false;
-    recent_operations.order(false);
+    if (recent_operations.are_unsettled()) [[unlikely]] {
+      if (below_->holds()) return false;
+      recent_operations.order(false);
+    }
+    std::atomic_thread_fence(std::memory_order_acq_rel);  // of the compiler, on x86
     window_->flush_passed();
     return true;
   }
-  [[gnu::always_inline]] bool lock(int type, int rank, int assert, MPI_Win handle) const {
+  [[gnu::always_inline]] bool lock(int type, int rank, int assert, MPI_Win handle) {
     const bool exclusive = type == MPI_LOCK_EXCLUSIVE;
     if (!is_of(handle, rank) || (!exclusive && type != MPI_LOCK_SHARED) || assert != 0 ||
         somebody_may_read() ||
-        !engine_->lock_at_once(row_[place(rank)],
+        !engine_->lock_at_once(*near_,
                                exclusive ? rma::LockType::exclusive : rma::LockType::shared))
       return false;
     if (exclusive) context.phases.locked();
@@ -111,22 +115,21 @@ class Straight {
     window_->flush_passed();
     return true;
   }
-  [[gnu::always_inline]] bool unlock(int rank, MPI_Win handle) const {
-    if (!is_of(handle, rank) || somebody_may_read() ||
-        !engine_->may_unlock_at_once(row_[place(rank)]))
+  [[gnu::always_inline]] bool unlock(int rank, MPI_Win handle) {
+    if (!is_of(handle, rank) || somebody_may_read() || !engine_->may_unlock_at_once(*near_))
       return false;
     window_->epochs().unlock(static_cast<uint32_t>(rank));
     window_->flush_passed();
-    engine_->unlock_at_once(row_[place(rank)]);
+    engine_->unlock_at_once(*near_);
     return true;
   }
-  bool lock_all(int assert, MPI_Win handle) const {
+  bool lock_all(int assert, MPI_Win handle) {
     if (!is_of(handle) || !engine_->lock_all_at_once(assert)) return false;
     window_->epochs().lock_all();
     window_->flush_passed();
     return true;
   }
-  bool unlock_all(MPI_Win handle) const {
+  bool unlock_all(MPI_Win handle) {
     if (!is_of(handle) || !engine_->unlock_all_at_once()) return false;
     window_->epochs().unlock_all();
     window_->flush_passed();
@@ -135,12 +138,11 @@ class Straight {
 
   constexpr Straight() = default;
 
-  // Of any number of elements, by functions (straight.cpp): of the type whose words are known, or
-  // by the operation of last time.
-  bool get_many(void* origin, MPI_Count count, int rank, MPI_Aint displacement,
-                MPI_Win handle) const;
-  bool compute_many(const void* origin, MPI_Count count, MPI_Datatype type, int rank,
-                    MPI_Aint displacement, MPI_Op op, MPI_Win handle) const;
+  // Of any number of elements of the target at hand, by functions (straight.cpp): of the type whose
+  // words are known, or by the operation of last time.
+  bool get_many(void* origin, MPI_Count count, MPI_Aint displacement) const;
+  bool compute_many(const void* origin, MPI_Count count, MPI_Datatype type, MPI_Aint displacement,
+                    MPI_Op op) const;
 
  private:
   Straight(MPI_Win handle, EngineWindow* engine, Window* window, std::span<rma::Near> row)
@@ -154,42 +156,47 @@ class Straight {
         window_(window) {}
 
   bool is_of(MPI_Win handle) const { return handle == handle_ && count_ != 0; }
-  [[gnu::always_inline]] bool is_of(MPI_Win handle, int rank) const {
-    return handle == handle_ && place(rank) < count_;
+  // And of this target, which is at hand then.
+  [[gnu::always_inline]] bool is_of(MPI_Win handle, int rank) {
+    if (handle != handle_) return false;
+    if (rank == near_rank_) [[likely]]
+      return true;
+    return turn_to(rank);
+  }
+  [[gnu::always_inline]] bool turn_to(int rank) {
+    const unsigned place = static_cast<unsigned>(rank) - first_;
+    if (place >= count_) return false;
+    near_rank_ = rank;
+    near_ = &row_[place];
+    return true;
   }
   // As Phases::somebody_may_read, by one load less.
   [[gnu::always_inline]] bool somebody_may_read() const {
     return __atomic_load_n(readers_, __ATOMIC_RELAXED) != 0;
   }
-  [[gnu::always_inline]] unsigned place(int rank) const {
-    return static_cast<unsigned>(rank) - first_;
-  }
-  // Where a word of an open target of the row is; false if that is not known here.
-  [[gnu::always_inline]] bool find_word(int rank, MPI_Aint displacement, std::byte** at) const {
-    const rma::Near& near = row_[place(rank)];
-    return near.open.load(std::memory_order_relaxed) != rma::Near::Open::no &&
-           near.has_word(displacement, at);
+  // Where a word of the target at hand is, if that is open; false if it is not known here.
+  [[gnu::always_inline]] bool find_word(MPI_Aint displacement, std::byte** at) const {
+    return near_->open.load(std::memory_order_relaxed) != rma::Near::Open::no &&
+           near_->has_word(displacement, at);
   }
   // The same of so many bytes, not 0; else null.
-  std::byte* find(MPI_Win handle, int rank, MPI_Aint displacement, uint64_t bytes) const {
-    if (!is_of(handle, rank)) return nullptr;
-    const rma::Near& near = row_[place(rank)];
-    const bool open = near.open.load(std::memory_order_relaxed) != rma::Near::Open::no;
-    return open ? near.at(displacement, bytes) : nullptr;
+  std::byte* find(MPI_Aint displacement, uint64_t bytes) const {
+    const bool open = near_->open.load(std::memory_order_relaxed) != rma::Near::Open::no;
+    return open ? near_->at(displacement, bytes) : nullptr;
   }
   [[gnu::always_inline]] void count(TraceWrite kind) const {
     if (kind == TraceWrite::fetch) window_->fetch_begins();
     window_->count_write(kind);
   }
-  [[gnu::always_inline]] bool compute(const void* origin, void* result, MPI_Datatype type, int rank,
+  [[gnu::always_inline]] bool compute(const void* origin, void* result, MPI_Datatype type,
                                       MPI_Aint displacement, MPI_Op op, TraceWrite kind) const {
     using OfWord = Computation::OfWord;
     const Computation& last = recent_operations.computation;
     std::byte* at;
     if (op != last.op || type != last.type || last.of_word == OfWord::other ||
-        !find_word(rank, displacement, &at) || somebody_may_read())
+        !find_word(displacement, &at) || somebody_may_read())
       return false;
-    rma::Mutex& elements = row_[place(rank)].commons->elements;
+    rma::Mutex& elements = near_->commons->elements;
     if (!elements.try_lock(engine_->process())) return false;
     count(kind);
     uint64_t word, data;
@@ -204,9 +211,14 @@ class Straight {
     return true;
   }
 
+  static constexpr int nobody = INT_MIN;
+
   MPI_Win handle_{};
   unsigned first_ = 0, count_ = 0;  // near targets, which lie in a row; 0: nothing goes this way
   rma::Near* row_ = nullptr;
+  // the target at hand
+  int near_rank_ = nobody;
+  rma::Near* near_ = nullptr;
   const rma::Engine* below_ = nullptr;
   const uint64_t* readers_ = nullptr;
   EngineWindow* engine_ = nullptr;
