@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -356,6 +357,56 @@ TEST(SharedCache, NobodyWaitsForARankThatIsStoppedWithALock) {
   end(child);
   EXPECT_EQ(publish(*a, key_at(0), bytes_of(64, 1), a->clock()), Shard::Published::stored);
   EXPECT_EQ(get(*a, key_at(0), 64, no_writes()), bytes_of(64, 1));
+}
+
+// Pages of it that take memory.
+uint64_t touched_pages(const Shared& memory) {
+  std::vector<unsigned char> pages((memory.bytes() + Shard::page - 1) / Shard::page);
+  EXPECT_EQ(mincore(memory.base(), memory.bytes(), pages.data()), 0);
+  return static_cast<uint64_t>(std::ranges::count_if(pages, [](auto page) { return page & 1; }));
+}
+
+TEST(SharedCache, TakesMemoryWhereSomethingIsStored) {
+  Node node(small_plan(16));
+  const auto a = node.join(), b = node.join();
+  EXPECT_EQ(a->sizes().resets, 0u);
+  EXPECT_EQ(a->check(), nullptr);
+  const SharedCache::Sizes before = a->sizes();
+  // what all agree on, the members' locks, and a word of each shard that says that it is not made
+  EXPECT_LE(touched_pages(node.memory), 4u + a->shards());
+  for (int at = 0; at < 256; ++at) publish(*a, key_at(at * 32768), bytes_of(100, at), a->clock());
+  EXPECT_GT(touched_pages(node.memory), 4u + 4 * a->shards());
+  const SharedCache::Sizes sizes = b->sizes();
+  EXPECT_EQ(sizes.entries, 256u);
+  EXPECT_EQ(sizes.storage_bytes, before.storage_bytes);
+  EXPECT_EQ(sizes.index_entries, before.index_entries);
+}
+
+// A process that dies as it makes a shard, holding the lock for that.
+TEST(SharedCache, WhatIsHalfMadeByADeadRankIsMadeAnew) {
+  const SharedCache::Plan plan = small_plan(2);
+  Node other(plan), node(plan);
+  const auto a = node.join(), b = other.join();
+  const auto lock = reinterpret_cast<std::byte*>(&b->lock_of_shard(0)) - other.memory.base();
+  std::byte* const shard = node.memory.base() + lock / int64_t{Shard::page} * int64_t{Shard::page};
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGSEGV, SIG_DFL);
+    // the engine is written first, and lies behind what is published of its entries
+    mprotect(shard + Shard::page, 2 * plan.limit, PROT_NONE);
+    a->lock_of_shard(0);
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(!WIFEXITED(status) || WEXITSTATUS(status) != 0);
+  for (int at = 0; at < 64; ++at) {
+    ASSERT_EQ(publish(*a, key_at(at * 32768), bytes_of(100, at), a->clock()),
+              Shard::Published::stored);
+    EXPECT_EQ(get(*a, key_at(at * 32768), 100, no_writes()), bytes_of(100, at));
+  }
+  EXPECT_EQ(a->sizes().resets, 0u);
+  EXPECT_EQ(a->check(), nullptr);
 }
 
 TEST(SharedCache, MemoryIsCountedByTheRanksInParts) {

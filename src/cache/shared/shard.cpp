@@ -49,7 +49,7 @@ uint64_t Shard::memory_for(const GetCacheSettings& settings) {
          Directory::bytes_for(settings.index_capacity);
 }
 
-Shard::Shard(std::byte* memory, const Plan& plan, Copies* copies,
+Shard::Shard(std::byte* memory, const Plan& plan, RobustLock* making, Copies* copies,
              const std::atomic<uint32_t>* members)
     : base_(memory),
       state_(reinterpret_cast<Commons*>(memory)),
@@ -59,6 +59,7 @@ Shard::Shard(std::byte* memory, const Plan& plan, Copies* copies,
       index_(memory + places_.index),
       plan_(plan),
       parts_(plan.settings.ranges),
+      making_(making),
       copies_(copies),
       members_(members),
       buckets_(reinterpret_cast<Directory::Bucket*>(memory + directory_at(places_))),
@@ -68,12 +69,24 @@ Shard::Shard(std::byte* memory, const Plan& plan, Copies* copies,
   plan_.settings.ranges = false;  // parts are found by the directory
 }
 
+// False if it is not made now. What somebody left half made who died begins anew.
 bool Shard::make() {
-  if (!state_->lock.make()) return false;
-  make_engine();
-  directory_.begin(Directory::buckets_for(cache_->index_capacity()));
-  state_->counted = memory();
-  return true;
+  if (is_made()) return true;
+  const RobustLock::Taken taken = waited_in_vain_ ? making_->try_lock() : making_->lock();
+  waited_in_vain_ = taken == RobustLock::Taken::no;
+  if (taken == RobustLock::Taken::no) return false;
+  if (taken == RobustLock::Taken::after_a_death) making_->repaired();
+  if (!is_made() && (!state_->begun || Region::discard(engine_, engine_bytes_))) {
+    state_->begun = true;
+    if (state_->lock.make()) {
+      make_engine();
+      directory_.begin(Directory::buckets_for(cache_->index_capacity()));
+      state_->counted = memory();
+      state_->made.store(true, std::memory_order_release);
+    }
+  }
+  making_->unlock();
+  return is_made();
 }
 
 void Shard::make_engine() {
@@ -104,6 +117,7 @@ bool Shard::find_part(const Key& key, uint64_t bytes, uint64_t levels, Found* fo
 
 // Who holds it all the time is waited for once.
 bool Shard::take() {
+  if (!make()) return false;
   const RobustLock::Taken taken = waited_in_vain_ ? state_->lock.try_lock() : state_->lock.lock();
   waited_in_vain_ = taken == RobustLock::Taken::no;
   return may_be_used(taken);
@@ -225,6 +239,7 @@ bool Shard::copy_unlocked(EntryId id, const SharedData& data, uint32_t member) {
 }
 
 Shard::Stored Shard::publish(const SharedData& data, const Terms& terms) {
+  if (!make()) return {};
   Index::prefetch(index_, state_->buckets.load(std::memory_order_relaxed), data.hash);
   cache_->prefetch(data.bytes);
   if (!take()) return {};
@@ -331,6 +346,12 @@ uint64_t Shard::tell_hits(std::span<const Hits> hits) {
 
 // All ranks ask at once, at the end; a report can wait longer than a miss.
 Shard::Levels Shard::levels() {
+  if (!is_made()) {
+    const GetCacheSettings& settings = plan_.settings;
+    const uint64_t memory = memory_for(settings);
+    const uint64_t storage = settings.storage_bytes / granule_bytes * granule_bytes;
+    return {0, settings.index_capacity, storage, 0, memory - storage, memory, 0};
+  }
   constexpr int most_tries = 10;
   bool taken = take();
   for (int tries = 1; tries < most_tries && waited_in_vain_; ++tries) {
@@ -347,7 +368,7 @@ Shard::Levels Shard::levels() {
 }
 
 const char* Shard::check() {
-  if (!take()) return nullptr;
+  if (!is_made() || !take()) return nullptr;
   const char* wrong = cache_->check();
   const uint64_t count = state_->published_up_to.load(std::memory_order_relaxed);
   for (EntryId id = 0; id < count && wrong == nullptr; ++id) {

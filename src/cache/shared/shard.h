@@ -1,11 +1,12 @@
 // One part of the cache that ranks of a node share: an engine (cache/get) in shared memory, used
 // under a lock, and what is published of its entries, which is read without.
 //
-// A shard covers certain blocks of the targets' memory. Its lock is held for bookkeeping and for
-// copies of a few KiB; larger copies are made with the lock released, into storage reserved for
-// them. A process that dies holding the lock costs the shard its contents: the next one to take the
-// lock starts afresh, but not while others are about to copy into it. If the lock cannot be had,
-// nothing is stored.
+// A shard covers certain blocks of the targets' memory. It is made when something is stored in it
+// for the first time: most windows store nothing, and memory that nobody touches is none. Its lock
+// is held for bookkeeping and for copies of a few KiB; larger copies are made with the lock
+// released, into storage reserved for them. A process that dies holding the lock costs the shard
+// its contents: the next one to take the lock starts afresh, but not while others are about to copy
+// into it. If the lock cannot be had, nothing is stored.
 #pragma once
 
 #include <atomic>
@@ -35,28 +36,35 @@ struct SharedData {
 class Copies {
  public:
   static constexpr uint32_t most_members = 1024;
-  [[nodiscard]] bool make() {
-    for (RobustLock& each : locks_) {
-      if (!each.make()) return false;
-    }
+  // Before this member copies anything.
+  [[nodiscard]] bool make(uint32_t member) {
+    if (!members_[member].lock.make()) return false;
+    members_[member].made.store(true, std::memory_order_release);
     return true;
   }
   // False: somebody is looking at it just now.
-  bool begin(uint32_t member) { return own(locks_[member].try_lock(), member); }
-  void end(uint32_t member) { locks_[member].unlock(); }
+  bool begin(uint32_t member) { return own(member); }
+  void end(uint32_t member) { members_[member].lock.unlock(); }
   bool is_copying(uint32_t member) {
-    if (!own(locks_[member].try_lock(), member)) return true;
+    if (!members_[member].made.load(std::memory_order_acquire)) return false;
+    if (!own(member)) return true;
     end(member);
     return false;
   }
 
  private:
-  bool own(RobustLock::Taken taken, uint32_t member) {
-    if (taken == RobustLock::Taken::after_a_death) locks_[member].repaired();
+  bool own(uint32_t member) {
+    RobustLock& lock = members_[member].lock;
+    const RobustLock::Taken taken = lock.try_lock();
+    if (taken == RobustLock::Taken::after_a_death) lock.repaired();
     return taken != RobustLock::Taken::no;
   }
 
-  RobustLock locks_[most_members];
+  struct Member {
+    RobustLock lock;
+    std::atomic<bool> made;
+  };
+  Member members_[most_members];
 };
 
 class alignas(64) Shard {
@@ -71,10 +79,11 @@ class alignas(64) Shard {
   // What one of these sizes takes at first.
   static uint64_t memory_for(const GetCacheSettings& settings);
 
-  // A shard in `memory`, which is aligned to a page; the first one to come makes it, of zeros, if
-  // there are locks. Its members are numbered in the order in which they are counted.
-  Shard(std::byte* memory, const Plan& plan, Copies* copies, const std::atomic<uint32_t>* members);
-  [[nodiscard]] bool make();
+  // A shard in `memory`, which is aligned to a page, and zero until the first one who stores
+  // something makes it. One at a time does so: `making` is one lock for all shards. Its members are
+  // numbered in the order in which they are counted.
+  Shard(std::byte* memory, const Plan& plan, RobustLock* making, Copies* copies,
+        const std::atomic<uint32_t>* members);
 
   // --- Without the lock. ---
 
@@ -152,12 +161,17 @@ class alignas(64) Shard {
   Levels levels();
   const char* check();
   // For tests: whoever calls this dies with the lock held, or has it.
-  RobustLock& lock() { return state_->lock; }
+  RobustLock& lock() {
+    make();
+    return state_->lock;
+  }
 
   static constexpr uint64_t most_copied = 8 << 10;  // with the lock held: less than a microsecond
 
  private:
   struct Commons {
+    std::atomic<bool> made;
+    bool begun;  // somebody died making it, or is
     RobustLock lock;
     std::atomic<uint64_t> published_up_to;  // numbers of entries that ever were
     uint64_t resets;
@@ -176,6 +190,8 @@ class alignas(64) Shard {
   }
   static uint64_t directory_at(const Places& places);
   static uint64_t engine_at(const GetCache::Geometry& geometry, const Places& places);
+  bool is_made() const { return state_->made.load(std::memory_order_acquire); }
+  bool make();
   void make_engine();
   bool take();
   bool may_be_used(RobustLock::Taken taken);
@@ -203,6 +219,7 @@ class alignas(64) Shard {
   std::byte* index_;
   Plan plan_;
   bool parts_;  // displacements are bytes
+  RobustLock* making_;
   Copies* copies_;
   const std::atomic<uint32_t>* members_;
   bool waited_in_vain_ = false;  // for the lock, the last time

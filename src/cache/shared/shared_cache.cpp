@@ -12,6 +12,8 @@ namespace {
 // turns away what they have room for.
 constexpr uint64_t least_of_shard = 256 << 10;
 
+constexpr const char* no_robust_locks = "this system has no locks that outlive who holds them";
+
 uint64_t mix(uint64_t sum, uint64_t word, uint64_t factor) {
   sum = (sum ^ word) * factor;
   return sum ^ sum >> 29;
@@ -24,7 +26,7 @@ uint64_t mix(uint64_t sum, uint64_t word, uint64_t factor) {
 uint64_t SharedCache::signature() {
   uint64_t sum = 0x6e656172;  // changes with what lies where
   for (const uint64_t word : {sizeof(Header), sizeof(GetCache), sizeof(Entry), sizeof(Shard::Plan),
-                              sizeof(PublishedEntry), uint64_t{3}})
+                              sizeof(PublishedEntry), uint64_t{4}})
     sum = mix(sum, word, 0x9fb21c651e98df25u);
   return sum | 1;
 }
@@ -69,11 +71,7 @@ void SharedCache::make(std::byte* region, const Plan& plan) {
   header->limit = plan.limit;
   header->plan = size.plan;
   header->clock.store(1, std::memory_order_relaxed);
-  bool locks = header->names.make() && header->copies.make();
-  for (uint32_t at = 0; at < size.shards && locks; ++at)
-    locks = Shard(region + header_bytes() + at * header->shard_bytes, size.plan, &header->copies,
-                  &header->members)
-                .make();
+  const bool locks = header->lock.make();
   header->memory.store(
       static_cast<int64_t>(header_bytes() + size.shards * Shard::memory_for(size.plan.settings)),
       std::memory_order_relaxed);
@@ -84,7 +82,7 @@ std::unique_ptr<SharedCache> SharedCache::join(std::byte* region, uint64_t bytes
                                                MemoryBudget* budget, std::string* wrong) {
   auto* header = reinterpret_cast<Header*>(region);
   if (bytes >= sizeof(Header) && header->ready.load(std::memory_order_acquire) == no_locks)
-    return *wrong = "this system has no locks that outlive who holds them", nullptr;
+    return *wrong = no_robust_locks, nullptr;
   if (bytes < sizeof(Header) || header->ready.load(std::memory_order_acquire) != signature() ||
       header->bytes > bytes)
     return *wrong = "it was made by another version of Nearcache", nullptr;
@@ -92,8 +90,10 @@ std::unique_ptr<SharedCache> SharedCache::join(std::byte* region, uint64_t bytes
   if (!budget->take(share)) return *wrong = "no memory for it within max_storage", nullptr;
   std::unique_ptr<SharedCache> cache(new SharedCache(region, budget));
   cache->accounted_ = share;
-  if (cache->rank_ < Copies::most_members) return cache;
-  return *wrong = "too many ranks of the node share it", nullptr;
+  if (cache->rank_ >= Copies::most_members)
+    return *wrong = "too many ranks of the node share it", nullptr;
+  if (!header->copies.make(cache->rank_)) return *wrong = no_robust_locks, nullptr;
+  return cache;
 }
 
 SharedCache::SharedCache(std::byte* region, MemoryBudget* budget)
@@ -105,7 +105,7 @@ SharedCache::SharedCache(std::byte* region, MemoryBudget* budget)
   shard_shift_ = 64 - std::countr_zero(header_->shards);
   for (uint32_t at = 0; at < header_->shards; ++at)
     shards_.emplace_back(region + header_bytes() + at * header_->shard_bytes, header_->plan,
-                         &header_->copies, &header_->members);
+                         &header_->lock, &header_->copies, &header_->members);
   evictions_.resize(header_->shards);
   // the same for nobody
   random_ += uint64_t{rank_} << 32;
@@ -251,17 +251,17 @@ uint32_t SharedCache::name(const Layout& layout) {
     add(static_cast<uint64_t>(block.offset)), add(block.length);
   wanted.first |= 1;
   uint32_t name = no_name;
-  const RobustLock::Taken taken = header_->names.lock();
+  const RobustLock::Taken taken = header_->lock.lock();
   if (taken == RobustLock::Taken::no) return no_name;
   // a name that is half written is nobody's layout
-  if (taken == RobustLock::Taken::after_a_death) header_->names.repaired();
+  if (taken == RobustLock::Taken::after_a_death) header_->lock.repaired();
   for (uint32_t tries = 0; tries < most_layouts && name == no_name; ++tries) {
     const auto at = static_cast<uint32_t>((wanted.second + tries) % most_layouts);
     LayoutName& there = header_->layouts[at];
     if (there.first == 0) there.second = wanted.second, there.first = wanted.first;
     if (there.first == wanted.first && there.second == wanted.second) name = at + 1;
   }
-  header_->names.unlock();
+  header_->lock.unlock();
   names_.emplace(layout.id, name);
   return name;
 }

@@ -177,7 +177,7 @@ class SharedCache {
     std::atomic<uint32_t> parts_found;         // changes while ranks find parts
     alignas(64) std::atomic<uint32_t> members;
     std::atomic<int64_t> memory;
-    RobustLock names;
+    RobustLock lock;  // of names, and for the making of shards
     LayoutName layouts[most_layouts];
     Copies copies;
   };
