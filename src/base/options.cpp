@@ -30,8 +30,8 @@ constexpr std::array<std::pair<const char*, PolicyKind>, 7> policies{
      {"sieve", PolicyKind::sieve},
      {"tinylfu", PolicyKind::tinylfu}}};
 
-constexpr std::array<std::pair<const char*, ShareUse>, 2> share_uses{
-    {{"off", ShareUse::off}, {"node", ShareUse::node}}};
+constexpr std::array<std::pair<const char*, ShareUse>, 3> share_uses{
+    {{"off", ShareUse::off}, {"auto", ShareUse::automatic}, {"node", ShareUse::node}}};
 constexpr std::array<std::pair<const char*, RmaUse>, 3> rma_uses{
     {{"off", RmaUse::off}, {"auto", RmaUse::automatic}, {"on", RmaUse::on}}};
 
@@ -96,7 +96,7 @@ bool parse_model(std::string_view text, std::string* value) {
 constexpr const char* allowed_mode = "off, transparent, coherent, always or user";
 constexpr const char* allowed_policy =
     "rate, clampi, clampi-temporal, clampi-positional, lru, sieve or tinylfu";
-constexpr const char* allowed_share_use = "off or node";
+constexpr const char* allowed_share_use = "off, auto or node";
 constexpr const char* allowed_rma_use = "off, auto or on";
 constexpr const char* allowed_rma_fabric = "auto, socket, ofi or node";
 constexpr const char* allowed_bool = "true or false";

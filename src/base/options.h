@@ -25,7 +25,7 @@ enum class PolicyKind : uint8_t {
   tinylfu
 };
 
-enum class ShareUse : uint8_t { off, node };
+enum class ShareUse : uint8_t { off, automatic, node };
 enum class RmaUse : uint8_t { off, automatic, on };
 enum class RmaFabric : uint8_t { automatic, socket, ofi, node };
 

@@ -1,7 +1,7 @@
 // One cache for the ranks of a node (option share): who is served what another one fetched. Run
-// with NEARCACHE_SHARE=node. With NEARCACHE_SHARE_NODES=2 the even ranks are one node, and the odd
-// ones another. With --threads several threads of each rank use a window at once. With the argument
-// `spawn` a job that the ranks have spawned does the same as they, at the same time; with
+// with NEARCACHE_SHARE=node, or none. With NEARCACHE_SHARE_NODES=2 the even ranks are one node, and
+// the odd ones another. With --threads several threads of each rank use a window at once. With the
+// argument `spawn` a job that the ranks have spawned does the same as they, at the same time; with
 // `addresses` there are windows by the hundred.
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -25,7 +25,12 @@ int nodes() {
   return text == nullptr ? 1 : std::atoi(text);
 }
 
-bool shares() { return check::cached() && std::getenv("NEARCACHE_SHARE") != nullptr; }
+// By itself where there are several nodes.
+bool shares() {
+  const char* text = std::getenv("NEARCACHE_SHARE");
+  const std::string share = text == nullptr ? "auto" : text;
+  return check::cached() && (share == "node" || (share == "auto" && nodes() > 1));
+}
 
 // The ranks of this one's node, in order.
 std::vector<int> neighbours() {

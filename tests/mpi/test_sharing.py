@@ -114,6 +114,24 @@ def test_windows_by_the_hundred_leave_addresses_for_others(mpi, preload):
 
 
 @pytest.mark.few_mpis
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_ranks_share_by_themselves_where_they_have_targets_on_other_nodes(
+    mpi, preload, tmp_path, nodes
+):
+    name = tmp_path / "report.json"
+    case = "what_one_fetched_serves_the_others_of_its_node"
+    env = {"NEARCACHE_SHARE_NODES": nodes, "NEARCACHE_REPORT": name, **POLITE}
+    launch.run(mpi, 5, "sharing", "--only", case, env=env).check()
+    report = json.loads(name.read_text(encoding="utf-8"))
+    assert (report["totals"]["hits_shared"] > 0) == (nodes == 2)
+    caches = {"ranks": 5, "caches": 2} if nodes == 2 else None
+    # where they do not, nobody asked for it
+    assert [(each["sharing"], each["unshared"]) for each in report["windows"]] == [
+        (caches, None)
+    ] * 2
+
+
+@pytest.mark.few_mpis
 def test_where_nobody_can_share_windows_are_created_as_without_the_option(mpi, preload):
     def gathers(**env):
         below = [mpi.binary("libcount_mpi.so")]
@@ -123,8 +141,10 @@ def test_where_nobody_can_share_windows_are_created_as_without_the_option(mpi, p
         return int(re.search(r"count_mpi here .* gathers (\d+)", result.output)[1])
 
     windows, agreements = 2, 3
-    without = gathers()
+    without = gathers(NEARCACHE_SHARE="off")
+    assert gathers() == without
     assert gathers(NEARCACHE_SHARE="node") == without + windows * agreements
+    assert gathers(NEARCACHE_SHARE_NODES=2) == without + windows * agreements
     assert gathers(NEARCACHE_SHARE="node", NEARCACHE_SHARE_NODES=5) == without
 
 

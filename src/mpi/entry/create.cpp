@@ -153,10 +153,10 @@ bool is_allocated_by_mpi(MPI_Win handle) {
 }
 
 // Settles what the ranks of a window must know of each other, and lets them tell each other of
-// their writes; whether some share a cache, where `shares` says whether this rank asks for that.
+// their writes; whether some share a cache, where `shares` says whether this rank may.
 // Empty, or why the window is to be left alone.
 std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* coherent,
-                   Board** board, bool* shares) {
+                   Board** board, ShareUse use, bool* shares) {
   const MPI_Comm comm = creation.comm;
   std::string invisible;
   const bool visible = creation_is_visible(creation.caller, &invisible);
@@ -170,7 +170,7 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* c
   const bool late = !context.world.meet(comm, members, &met, patience_ns(identity->ranks));
   if (met.left_alone) return "one of its ranks was late";
   identity->far = std::move(met.far);
-  *shares = *shares && !late && why_not_shared(*identity).empty();
+  *shares = *shares && !late && why_not_shared(use, *identity).empty();
   identity->overlaps = creation.memory.bytes > 0 &&
                        context.coherence.is_exposed(creation.memory.base,
                                                     static_cast<uint64_t>(creation.memory.bytes));
@@ -278,7 +278,7 @@ void share(Window* window, MPI_Comm comm, const Options& options, bool some) {
   if (some) {
     shared = share_with_node(comm, options, window->identity(), &why_not);
   } else {
-    why_not = why_not_shared(window->identity());
+    why_not = why_not_shared(options.share, window->identity());
     if (why_not.empty()) why_not = alone_on_node;
   }
   if (!why_not.empty())
@@ -310,11 +310,11 @@ void adopt(MPI_Win handle, const Creation& creation) {
   Agreed coherent;
   coherent.wanted = options.mode == Mode::coherent;
   Board* board = nullptr;
-  const bool asks_to_share = options.share == ShareUse::node && options.mode != Mode::off &&
-                             creation.obstacle == Obstacle::none;
+  const bool may_share = options.share != ShareUse::off && options.mode != Mode::off &&
+                         creation.obstacle == Obstacle::none;
   // of some of them; then all take part in the agreement on who does
-  bool shares = asks_to_share;
-  const std::string reason = settle(creation, &identity, &coherent, &board, &shares);
+  bool shares = may_share;
+  const std::string reason = settle(creation, &identity, &coherent, &board, options.share, &shares);
   const auto bytes = static_cast<uint64_t>(std::max<MPI_Aint>(creation.memory.bytes, 0));
   if (!reason.empty()) {
     context.coherence.exposes(handle, nullptr, creation.memory.base, bytes, false);
@@ -328,7 +328,8 @@ void adopt(MPI_Win handle, const Creation& creation) {
     log(LogLevel::info, "window %lld: mode %s", static_cast<long long>(identity.id),
         mode_name(options.mode));
   auto* window = new Window(std::move(identity), options, text_of(creation.obstacle));
-  if (shares || asks_to_share) share(window, creation.comm, options, shares);
+  if (shares || (may_share && options.share == ShareUse::node))
+    share(window, creation.comm, options, shares);
   const int keyval = window_keyval();
   if (keyval == MPI_KEYVAL_INVALID || next.Win_set_attr(handle, keyval, window) != MPI_SUCCESS) {
     window->retire();

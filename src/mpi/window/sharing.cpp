@@ -25,6 +25,10 @@ struct Card {
 // Of one node, for tests.
 uint64_t group_of(int rank) { return static_cast<uint64_t>(rank) % context.options.share_nodes; }
 
+bool is_near(int rank, const WindowIdentity& identity) {
+  return identity.far[static_cast<size_t>(rank)] == 0 && group_of(rank) == group_of(identity.rank);
+}
+
 // Each rank's words, by rank. All come, as they have agreed on it before. False: MPI refuses.
 template <class Words>
 bool exchange(MPI_Comm comm, int ranks, const Words& mine, std::vector<Words>* all) {
@@ -110,23 +114,27 @@ std::unique_ptr<SharedCache> join(std::shared_ptr<net::Arena> arena, std::string
 
 }  // namespace
 
-std::string why_not_shared(const WindowIdentity& identity) {
+std::string why_not_shared(ShareUse use, const WindowIdentity& identity) {
+  if (use == ShareUse::off) return "option share is off";
   // what is published is for others at once
   if (host_has(HostDefect::flush_all_before_data))
     return "with this MPI data may come after the call that completes it";
-  for (int rank = 0; rank < identity.ranks; ++rank) {
-    if (rank != identity.rank && identity.far[static_cast<size_t>(rank)] == 0 &&
-        group_of(rank) == group_of(identity.rank))
-      return "";
-  }
-  return alone_on_node;
+  int near = 0;  // others of its node
+  for (int rank = 0; rank < identity.ranks; ++rank)
+    near += rank != identity.rank && is_near(rank, identity) ? 1 : 0;
+  if (near == 0) return alone_on_node;
+  if (use == ShareUse::automatic && near == identity.ranks - 1)
+    return "all its targets are on this node";
+  return "";
 }
 
 std::unique_ptr<SharedCache> share_with_node(MPI_Comm comm, const Options& options,
                                              const WindowIdentity& identity, std::string* why_not) {
+  const std::string never =
+      options.mode == Mode::off ? "its mode is off" : why_not_shared(options.share, identity);
+  const bool wants = never.empty();
+  // By itself, Nearcache shares where it can: only of what failed somebody is told then.
   const bool asked = options.share == ShareUse::node && options.mode != Mode::off;
-  const std::string never = asked ? why_not_shared(identity) : "";
-  const bool wants = asked && never.empty();
   const uint64_t group = group_of(identity.rank);
   std::vector<Card> cards;
   *why_not = "MPI_Iallgather failed";
@@ -155,9 +163,9 @@ std::unique_ptr<SharedCache> share_with_node(MPI_Comm comm, const Options& optio
   const bool all_know = exchange(comm, identity.ranks, uint64_t{arena != nullptr}, &opened);
   if (arena != nullptr) arena->close_door();
   if (!all_know) return nullptr;
-  *why_not = never;
+  *why_not = asked ? never : "";
   if (!wants) return nullptr;
-  if (alone) return *why_not = alone_on_node, nullptr;
+  if (alone) return *why_not = asked ? alone_on_node : "", nullptr;
   if (arena == nullptr) return *why_not = wrong, nullptr;
   return join(arena, why_not);
 }

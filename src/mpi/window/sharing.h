@@ -15,9 +15,8 @@ namespace nearcache::mpi {
 
 inline constexpr const char* alone_on_node = "no other rank of its node shares it";
 
-// Why this rank cannot share, as far as it knows by itself; empty if it may. Then it wants to, if
-// its options do.
-std::string why_not_shared(const WindowIdentity& identity);
+// Why this rank does not share, as far as it knows by itself, its mode apart; empty if it wants to.
+std::string why_not_shared(ShareUse use, const WindowIdentity& identity);
 
 // The two numbers of each rank of which all have to know the greatest to know whether some of them
 // may share: it takes two that want to.
