@@ -2,7 +2,8 @@
 //
 // Blocks of the two alternate, so that whatever else the machine does falls on both. The memcpy
 // reads from a set laid out as the cache lays out its storage (16-byte granules): the footprints
-// are equal.
+// are equal. With --shared 1 blocks alternate between a window with a cache of the rank's own and
+// one with a cache of the node's ranks (option share).
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -161,6 +162,55 @@ void measure(std::size_t size, std::size_t entries, int blocks, Rows& rows) {
   bench::quiet_barrier();
 }
 
+// What one measurement of a pair needs of one of its windows.
+struct Side {
+  Side(const char* share, std::size_t entries, std::size_t bytes)
+      : window(Window::Memory::created, bytes, 0, with(share, entries, bytes)) {}
+  static bench::InfoKeys with(const char* share, std::size_t entries, std::size_t bytes) {
+    bench::InfoKeys all = keys(entries * 2, bytes + bytes / 8 + 65536);
+    all.push_back({"nearcache_share", share});
+    return all;
+  }
+  Window window;
+  std::vector<double> hit;
+};
+
+void measure_pair(std::size_t size, std::size_t entries, int blocks, Rows& rows) {
+  const std::size_t stride = (size + granule - 1) / granule * granule;
+  Side own("off", entries, entries * stride), shared("node", entries, entries * stride);
+  int me;
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  if (me == 0) {
+    Random random(size * 31 + entries);
+    const auto order = bench::shuffled(entries, random);
+    std::vector<unsigned char> destination(size);
+    bool resident = true;
+    const auto block_of = [&](Side& side) {
+      return Block{
+          side.window.handle(), nullptr, destination.data(), order.data(), entries, size, stride};
+    };
+    for (Side* side : {&own, &shared}) resident = fill(block_of(*side), order, entries) && resident;
+    MPI_Barrier(MPI_COMM_WORLD);  // until here the target polls: every miss needs it
+    bench::quiet_barrier();
+    for (int i = -blocks / 10; i < blocks; ++i) {
+      const bool own_first = random.below(2);
+      for (Side* side : {own_first ? &own : &shared, own_first ? &shared : &own}) {
+        const auto ns = static_cast<double>(timed(bench_hit_block, block_of(*side)));
+        if (i >= 0) side->hit.push_back(ns / static_cast<double>(entries));
+      }
+    }
+    rows.begin();
+    rows.field("size", static_cast<double>(size));
+    rows.field("resident", resident);
+    rows.field("private_ns", own.hit);
+    rows.field("shared_ns", shared.hit);
+  } else {
+    MPI_Barrier(MPI_COMM_WORLD);
+    bench::quiet_barrier();
+  }
+  bench::quiet_barrier();
+}
+
 // Metadata per entry with the index at 90% of what it holds.
 void metadata(std::size_t index, Rows& rows) {
   constexpr std::size_t size = 8;
@@ -197,14 +247,16 @@ int main(int argc, char** argv) {
        bench::numbers("sizes", "8,16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536",
                       "Bytes of a get"),
        bench::number("blocks", 1000, "Blocks of gets"),
+       bench::number("shared", 0, "1: hits in a cache of the rank's own and in one of the node's"),
        bench::number("metadata-index", 65536,
                      "Entries of the index whose memory is measured; 0: none")});
   Rows rows;
   auto most_bytes = static_cast<std::size_t>(arguments.number("most-bytes"));
+  const auto run = arguments.number("shared") != 0 ? measure_pair : measure;
   for (auto entries : arguments.numbers("entries"))
     for (auto size : arguments.numbers("sizes"))
-      measure(static_cast<std::size_t>(size), std::min<std::size_t>(entries, most_bytes / size),
-              static_cast<int>(arguments.number("blocks")), rows);
+      run(static_cast<std::size_t>(size), std::min<std::size_t>(entries, most_bytes / size),
+          static_cast<int>(arguments.number("blocks")), rows);
   if (auto index = arguments.number("metadata-index"))
     metadata(static_cast<std::size_t>(index), rows);
   rows.write(arguments.text("out"));

@@ -37,9 +37,11 @@ void Region::release() {
   bytes_ = 0;
 }
 
+static uintptr_t round_up(uintptr_t at, size_t page) { return (at + page - 1) / page * page; }
+
 // Whole pages of `page` bytes inside [from, from + bytes).
 static bool advise(void* from, size_t bytes, size_t page, int advice) {
-  const auto first = (reinterpret_cast<uintptr_t>(from) + page - 1) / page * page;
+  const auto first = round_up(reinterpret_cast<uintptr_t>(from), page);
   const auto last = (reinterpret_cast<uintptr_t>(from) + bytes) / page * page;
   return last <= first || madvise(reinterpret_cast<void*>(first), last - first, advice) == 0;
 }
@@ -63,7 +65,13 @@ void Region::prefer_large_pages(void* from, size_t bytes) {
 bool Region::make_large_pages(void* from, size_t bytes) {
 #ifdef MADV_COLLAPSE
   static const bool refused = large_pages_are_refused();
-  return !refused && advise(from, bytes, large_page, MADV_COLLAPSE);
+  if (refused) return false;
+  // Linux 6.18 refuses where nothing is there at all (EINVAL): reading makes a page.
+  const auto first = round_up(reinterpret_cast<uintptr_t>(from), large_page);
+  const auto end = reinterpret_cast<uintptr_t>(from) + bytes;
+  for (uintptr_t at = first; at + large_page <= end; at += large_page)
+    static_cast<void>(*reinterpret_cast<const volatile char*>(at));
+  return advise(from, bytes, large_page, MADV_COLLAPSE);
 #else
   return false;
 #endif

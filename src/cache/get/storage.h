@@ -55,12 +55,15 @@ class Storage {
     Region::prefer_large_pages(memory_.get(), backed_bytes(bytes()));
   }
 
-  // Of memory that processes share: all up to the end of what `id` has is in large pages when this
-  // returns true, as far as whole ones lie in the storage. `pages` counts those that are.
+  // Of memory that processes share: what lies before the end of what `id` has is in large pages
+  // when this returns true, as far as whole ones lie in the storage, but for a last one in which
+  // little is in use yet. `pages` counts those that are.
   bool make_large_pages(EntryId id, uint32_t* pages) const {
+    constexpr uint64_t little = Region::large_page / 32;
     const uint64_t end = uint64_t{entries_[id].place + length(id)} * granule_bytes;
     const uint64_t most = backed_bytes(bytes()) / Region::large_page;
-    const uint64_t wanted = std::min((end + Region::large_page - 1) / Region::large_page, most);
+    const uint64_t wanted =
+        std::min((end - std::min(end, little) + Region::large_page - 1) / Region::large_page, most);
     for (; *pages < wanted; ++*pages) {
       if (!Region::make_large_pages(memory_.get() + *pages * Region::large_page,
                                     Region::large_page))

@@ -207,7 +207,8 @@ void Shard::tell(EntryId id, const SharedData& data, const Terms& terms, Stored*
   if (terms.parts) stored->levels = list_parts(id, data.key, data.bytes);
 }
 
-// Before anything is stored there: then there is nothing that the system must copy. Where it makes
+// When a little is stored there: a window that keeps hardly anything takes no large pages, and the
+// system has little to copy. Where it makes
 // none when it is asked to, it may do so by itself where it knows that they are wanted: each
 // process of its own mapping, which that splits.
 void Shard::want_large_pages(EntryId id, const SharedData& data) {
