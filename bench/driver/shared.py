@@ -49,7 +49,7 @@ def measure(launch, arguments):
             )
         # Storage for a small part of what a rank reads. Eight nodes share less of a graph than four: it has more edges, so that
         # what each of them must fetch once is as small a part.
-        ranks, edges, storage = (64, 16, 32 << 10) if arguments.quick else (128, 32, 64 << 10)
+        ranks, edges, storage = (64, 16, 32 << 10) if arguments.quick else (128, 48, 64 << 10)
         row = simulated(program, ranks, 16, ["--rmat", 12], storage, edges)
         results.append(row)
         summary["lcc_cost_saved_16"] = row["shared"]["cost_saved"]
