@@ -62,6 +62,13 @@ void Region::prefer_large_pages(void* from, size_t bytes) {
   return bytes <= 0 || std::string_view(text).find("[never]") != std::string_view::npos;
 }
 
+#ifdef MADV_COLLAPSE
+// Others may be writing there.
+[[gnu::no_sanitize("thread"), gnu::noinline]] static void touch(uintptr_t at) {
+  static_cast<void>(*reinterpret_cast<const volatile char*>(at));
+}
+#endif
+
 bool Region::make_large_pages(void* from, size_t bytes) {
 #ifdef MADV_COLLAPSE
   static const bool refused = large_pages_are_refused();
@@ -69,8 +76,7 @@ bool Region::make_large_pages(void* from, size_t bytes) {
   // Linux 6.18 refuses where nothing is there at all (EINVAL): reading makes a page.
   const auto first = round_up(reinterpret_cast<uintptr_t>(from), large_page);
   const auto end = reinterpret_cast<uintptr_t>(from) + bytes;
-  for (uintptr_t at = first; at + large_page <= end; at += large_page)
-    static_cast<void>(*reinterpret_cast<const volatile char*>(at));
+  for (uintptr_t at = first; at + large_page <= end; at += large_page) touch(at);
   return advise(from, bytes, large_page, MADV_COLLAPSE);
 #else
   return false;

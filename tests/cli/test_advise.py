@@ -441,7 +441,9 @@ def test_what_ranks_read_first_at_different_times_must_not_be_written_between():
     shared = {"always": (95000,) * 4}
     advice = judgement.judge(evidence(**given, shared=shared))
     assert advice.windows[0].mode == "always" and advice.windows[0].shared is None
-    assert "share" not in advice.settings
+    # nor may they share one by themselves
+    assert advice.settings["share"] == "off"
+    assert 'MPI_Info_set(info, "nearcache_share", "off")' in text.render(advice)
     quiet = {**shared, "transparent": (95000,)}
     (window,) = judgement.judge(evidence(**given, quiet_hits=39000, shared=quiet)).windows
     assert (window.mode, window.shared) == ("always", None)

@@ -89,6 +89,7 @@ class WindowAdvice:
     shared: SharedAdvice | None = (
         None  # none where no host has two ranks, or nothing vouches for it
     )
+    apart: bool = False  # by the ranks' own caches only: what another one read may be older
     # (storage in bytes a rank, share of the get cost that is saved)
     curve: list[tuple[int, float]] = field(default_factory=list)
 
@@ -404,6 +405,7 @@ class Judge:
             advice.reasons = reason
             return advice
         advice.helps, advice.mode, advice.reasons = True, mode, reasons
+        advice.apart = mode == "always" and window["writes_while_read"] != 0
         if mode == "user":
             advice.invalidations = window["user"]["invalidations"]
         self.add_storage(advice)
@@ -633,6 +635,8 @@ def settings_of(windows: Sequence[WindowAdvice]) -> dict[str, str | int]:
         settings["share"] = "node"
     elif any(window.shared and window.shared.helps for window in helped):
         return {}
+    elif any(window.apart for window in helped):
+        settings["share"] = "off"
     return settings
 
 

@@ -117,6 +117,8 @@ def what_to_set(advice: Advice, command: Sequence[str] | None) -> Iterator[str]:
         keys = {"nearcache_mode": window.mode}
         if window.shared and window.shared.helps:
             keys.update(nearcache_share="node")
+        elif window.apart:
+            keys.update(nearcache_share="off")
         if window.storage_bytes:
             keys.update(
                 nearcache_storage=size(window.storage_bytes),
