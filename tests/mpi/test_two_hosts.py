@@ -1,5 +1,6 @@
-"""Two hosts: network namespaces joined by a veth pair, one rank in each, started by Hydra through a stand-in for ssh."""
+"""Two hosts: network namespaces joined by a veth pair, with one rank in each or two, started by Hydra through a stand-in for ssh."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -44,14 +45,15 @@ def hosts(tmp_path):
     script.write_text(
         '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\naddress=$1\nshift\ncase $address in\n'
         + "".join(f"{address}) name={name} ;;\n" for address, name in HOSTS.items())
-        + 'esac\nexec ip netns exec $name sh -c "$*"\n'
+        + "esac\nexport name\n"  # each has its own name, too
+        'exec ip netns exec $name unshare --uts sh -c "echo $name >/proc/sys/kernel/hostname; $*"\n'
     )
     script.chmod(0o755)
     yield script
     remove()
 
 
-def run(mpi, script, program, *arguments, preload):
+def run(mpi, script, program, *arguments, preload, a_host=1, **env):
     # The launcher itself must be reachable from both, so it runs in the first host.
     command = [
         "ip",
@@ -68,13 +70,14 @@ def run(mpi, script, program, *arguments, preload):
         "-localhost",
         f"{NETWORK}.1",
         "-n",
-        "2",
+        2 * a_host,
         "-ppn",
-        "1",
+        a_host,
         "env",
         "MPIR_CVAR_CH4_NETMOD=ofi",
         "FI_PROVIDER=tcp",
     ]
+    command += [f"{name}={value}" for name, value in env.items()]
     if preload:
         command += [f"LD_PRELOAD={mpi.preload}"]
     return launch.execute(
@@ -103,3 +106,21 @@ def test_lcc_on_two_hosts(mpi, preload, hosts, tmp_path):
         run(mpi, hosts, "lcc", "--rmat", 9, "--output", output, preload=cached).check()
         results.append(output.read_bytes())
     assert results[0] == results[1]
+
+
+def test_ranks_of_a_host_share_what_lcc_reads_from_the_other(mpi, preload, hosts, tmp_path):
+    if mpi.tag != "mpich-5.0.2":
+        pytest.skip("one MPI is enough: the one the demo uses")
+    if not mpi.binary("lcc").exists():
+        pytest.skip("lcc is not built")
+    results = []
+    report = tmp_path / "report.json"
+    for cached in (False, True):
+        output = tmp_path / f"{cached}.tsv"
+        words = ["lcc", "--rmat", 9, "--output", output]
+        run(mpi, hosts, *words, preload=cached, a_host=2, NEARCACHE_REPORT=report).check()
+        results.append(output.read_bytes())
+    assert results[0] == results[1]
+    found = json.loads(report.read_text(encoding="utf-8"))
+    assert found["totals"]["hits_shared"] > 0
+    assert {"ranks": 4, "caches": 2} in [window["sharing"] for window in found["windows"]]
