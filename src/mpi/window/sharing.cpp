@@ -25,6 +25,10 @@ struct Card {
 // Of one node, for tests.
 uint64_t group_of(int rank) { return static_cast<uint64_t>(rank) % context.options.share_nodes; }
 
+// Who shares is told to all ranks of a window, by all: words for each, at each creation. Beyond
+// that somebody has to ask for it.
+constexpr int most_by_themselves = 4096;
+
 bool is_near(int rank, const WindowIdentity& identity) {
   return identity.far[static_cast<size_t>(rank)] == 0 && group_of(rank) == group_of(identity.rank);
 }
@@ -125,6 +129,8 @@ std::string why_not_shared(ShareUse use, const WindowIdentity& identity) {
   if (near == 0) return alone_on_node;
   if (use == ShareUse::automatic && near == identity.ranks - 1)
     return "all its targets are on this node";
+  if (use == ShareUse::automatic && identity.ranks > most_by_themselves)
+    return "so many ranks would have to tell each other whether they share";
   return "";
 }
 
