@@ -95,32 +95,28 @@ def test_two_hosts_agree_with_and_without_the_cache(mpi, preload, hosts):
     assert cached.lines("ok") == uncached.lines("ok") and len(cached.lines("ok")) == 3
 
 
-def test_lcc_on_two_hosts(mpi, preload, hosts, tmp_path):
+def same_lcc(mpi, hosts, tmp_path, **more):
+    """LCC gives the same with Nearcache as without."""
     if mpi.tag != "mpich-5.0.2":
         pytest.skip("one MPI is enough: the one the demo uses")
     if not mpi.binary("lcc").exists():
         pytest.skip("lcc is not built")
     results = []
-    for cached in (False, True):
-        output = tmp_path / f"{cached}.tsv"
-        run(mpi, hosts, "lcc", "--rmat", 9, "--output", output, preload=cached).check()
-        results.append(output.read_bytes())
-    assert results[0] == results[1]
-
-
-def test_ranks_of_a_host_share_what_lcc_reads_from_the_other(mpi, preload, hosts, tmp_path):
-    if mpi.tag != "mpich-5.0.2":
-        pytest.skip("one MPI is enough: the one the demo uses")
-    if not mpi.binary("lcc").exists():
-        pytest.skip("lcc is not built")
-    results = []
-    report = tmp_path / "report.json"
     for cached in (False, True):
         output = tmp_path / f"{cached}.tsv"
         words = ["lcc", "--rmat", 9, "--output", output]
-        run(mpi, hosts, *words, preload=cached, a_host=2, NEARCACHE_REPORT=report).check()
+        run(mpi, hosts, *words, preload=cached, **more).check()
         results.append(output.read_bytes())
     assert results[0] == results[1]
+
+
+def test_lcc_on_two_hosts(mpi, preload, hosts, tmp_path):
+    same_lcc(mpi, hosts, tmp_path)
+
+
+def test_ranks_of_a_host_share_what_lcc_reads_from_the_other(mpi, preload, hosts, tmp_path):
+    report = tmp_path / "report.json"
+    same_lcc(mpi, hosts, tmp_path, a_host=2, NEARCACHE_REPORT=report)
     found = json.loads(report.read_text(encoding="utf-8"))
     assert found["totals"]["hits_shared"] > 0
     assert {"ranks": 4, "caches": 2} in [window["sharing"] for window in found["windows"]]

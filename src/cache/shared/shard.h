@@ -43,23 +43,21 @@ class Copies {
     return true;
   }
   // False: somebody is looking at it just now.
-  bool begin(uint32_t member) { return own(member); }
-  void end(uint32_t member) { members_[member].lock.unlock(); }
-  bool is_copying(uint32_t member) {
-    if (!members_[member].made.load(std::memory_order_acquire)) return false;
-    if (!own(member)) return true;
-    end(member);
-    return false;
-  }
-
- private:
-  bool own(uint32_t member) {
+  bool begin(uint32_t member) {
     RobustLock& lock = members_[member].lock;
     const RobustLock::Taken taken = lock.try_lock();
     if (taken == RobustLock::Taken::after_a_death) lock.repaired();
     return taken != RobustLock::Taken::no;
   }
+  void end(uint32_t member) { members_[member].lock.unlock(); }
+  bool is_copying(uint32_t member) {
+    if (!members_[member].made.load(std::memory_order_acquire)) return false;
+    if (!begin(member)) return true;
+    end(member);
+    return false;
+  }
 
+ private:
   struct Member {
     RobustLock lock;
     std::atomic<bool> made;

@@ -120,6 +120,8 @@ std::unique_ptr<SharedCache> join(std::shared_ptr<net::Arena> arena, std::string
 
 std::string why_not_shared(ShareUse use, const WindowIdentity& identity) {
   if (use == ShareUse::off) return "option share is off";
+  if (use == ShareUse::automatic && identity.ranks > most_by_themselves)
+    return "so many ranks would have to tell each other whether they share";
   // what is published is for others at once
   if (host_has(HostDefect::flush_all_before_data))
     return "with this MPI data may come after the call that completes it";
@@ -129,8 +131,6 @@ std::string why_not_shared(ShareUse use, const WindowIdentity& identity) {
   if (near == 0) return alone_on_node;
   if (use == ShareUse::automatic && near == identity.ranks - 1)
     return "all its targets are on this node";
-  if (use == ShareUse::automatic && identity.ranks > most_by_themselves)
-    return "so many ranks would have to tell each other whether they share";
   return "";
 }
 
