@@ -30,7 +30,7 @@ struct Pending {
   uint64_t bytes = 0;       // that had been issued by then
   std::byte* to = nullptr;  // of an operation that fetches
   uint64_t length = 0;
-  Completion completion;
+  Completion completion{};
   By by = By::reply;
 };
 
