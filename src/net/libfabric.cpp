@@ -36,7 +36,7 @@ struct Loaded {
 }  // namespace
 
 const Libfabric* libfabric(std::string* wrong) {
-  static const Loaded loaded;
+  static const Loaded& loaded = *new Loaded;  // needed until the process ends
   *wrong = loaded.wrong;
   return wrong->empty() ? &loaded.functions : nullptr;
 }

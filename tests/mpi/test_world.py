@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import subprocess
 
 import pytest
 from support import launch, programs
@@ -179,6 +180,16 @@ def test_a_session_whose_end_failed_goes_on(mpi, preload, tmp_path):
 @pytest.mark.parametrize("way", ["session_threads", "late_threads"])
 def test_threads_that_come_late_take_locks(mpi, preload, way):
     session_run(mpi, way)
+
+
+@pytest.mark.parametrize("part", ["base", "cache", "front", "net", "rma", "telemetry"])
+def test_nothing_of_the_engines_is_destroyed_when_the_process_ends(part):
+    """Calls that come later would find it destroyed; where nothing is freed, that may not be seen."""
+    archive = launch.BUILD / "src" / part / f"libnearcache_{part}.a"
+    missed = subprocess.run(
+        ["nm", "--undefined-only", archive], check=True, capture_output=True, text=True
+    ).stdout
+    assert "__cxa_atexit" not in missed.split()
 
 
 @pytest.mark.few_mpis

@@ -16,7 +16,7 @@ const Layout& byte_layout() {
       blocks.push_back({0, 1});
     }
   };
-  static const ByteLayout layout;
+  static const ByteLayout& layout = *new ByteLayout;  // needed until the process ends
   return layout;
 }
 

@@ -28,7 +28,7 @@ std::string name_of_node() {
   PMPI_Get_processor_name(name, &length);
   return name;
 #else
-  static const std::string name = host_name();
+  static const std::string& name = *new std::string(host_name());  // needed until the process ends
   return name;
 #endif
 }

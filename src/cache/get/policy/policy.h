@@ -37,8 +37,6 @@ struct PriceOfStorage {
 
 class Policy {
  public:
-  virtual ~Policy() = default;
-
   // What keeping the newcomer is worth; `make_room` and `conflict_victim` compare it.
   virtual void judge(PolicyView cache, Newcomer* newcomer) const = 0;
   virtual void inserted(PolicyView cache, EntryId id, const Newcomer& newcomer) const = 0;
@@ -57,6 +55,10 @@ class Policy {
 
   // Is what the policy keeps in order? For tests: what is wrong, or null.
   virtual const char* check(PolicyView cache) const;
+
+ protected:
+  // Not virtual, hence trivial: the policies are statics, and gets come when statics are destroyed.
+  ~Policy() = default;
 };
 
 const Policy& policy_of(PolicyKind kind);
