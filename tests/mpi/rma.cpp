@@ -552,6 +552,27 @@ void waited_for_after_its_window() {
   for (int i = 0; i < count; ++i) EXPECT_EQ(got[static_cast<size_t>(i)], 1000 * next_rank() + i);
 }
 
+// Nobody asks for them again: the epoch's end completes what they fetch, the window's end them.
+void freed_before_their_window_is() {
+  constexpr int count = 100;
+  for (int round = 0; round < 3; ++round) {
+    std::vector<int64_t> got(count, -1);
+    Words words(count);
+    for (int i = 0; i < count; ++i) words.memory[static_cast<size_t>(i)] = 1000 * rank + i;
+    MPI_Barrier(check::world);
+    MPI_Win_lock_all(0, words.win);
+    for (int i = 0; i < count; ++i) {
+      MPI_Request request;
+      MPI_Rget(&got[static_cast<size_t>(i)], 1, MPI_INT64_T, next_rank(), i, 1, MPI_INT64_T,
+               words.win, &request);
+      EXPECT_EQ(MPI_Request_free(&request), MPI_SUCCESS);
+      EXPECT(request == MPI_REQUEST_NULL);
+    }
+    MPI_Win_unlock_all(words.win);
+    for (int i = 0; i < count; ++i) EXPECT_EQ(got[static_cast<size_t>(i)], 1000 * next_rank() + i);
+  }
+}
+
 void dynamic_memory() {
   std::vector<int64_t> memory(100, rank);
   MPI_Win win;
@@ -1003,6 +1024,7 @@ int main(int argc, char** argv) {
        {"requests_are_under_way", requests_are_under_way},
        {"many_fetches", many_fetches},
        {"waited_for_after_its_window", waited_for_after_its_window},
+       {"freed_before_their_window_is", freed_before_their_window_is},
        {"dynamic_memory", dynamic_memory},
        {"memory_that_its_rank_has_taken_away", memory_that_its_rank_has_taken_away},
        {"windows_of_some_ranks_in_another_order", windows_of_some_ranks_in_another_order},

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from support import launch, libfabric
 
-CASES = 29
+CASES = 30
 
 
 # Whether the cache is above matters little to what is below: all ways with it are for ./test --long.
