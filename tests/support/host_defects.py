@@ -35,6 +35,15 @@ BROKEN_PROGRAMS = {
     ("openmpi-4.1.4", "hashtable"): "swap_crashes",
 }
 
+# What a job says that an MPI has ended by itself: it tells nothing about the library.
+ENDED_BY_HOST = {
+    "mpich-5.0.2": (
+        "Fatal error in internal_Comm_create_from_group",
+        "stringtag=second",
+        "second_session_fails",
+    ),
+}
+
 # Arguments that keep a program off what an MPI gets wrong. (Of later MPICHs the same shows over tcp only.)
 ARGUMENTS = {
     ("mpich-4.0.2", "model"): (["--without-requests", "--without-sessions"], "rget_before_data"),
@@ -74,6 +83,13 @@ def without_quiet_phases(mpi):
 def ranks_of_halves(mpi):
     """How many ranks a program may have whose halves make windows at the same time: each half of one node, more than one rank of it."""
     return 3 if mpi.tag == "openmpi-4.1.4" else 4  # halves_share_a_file
+
+
+def ended(mpi, output):
+    """Whether the MPI has ended a job that said this, by a defect of its own."""
+    tag = "mpich-5.0.2" if mpi.family == "abi" else mpi.tag  # whose library has the standard ABI
+    *words, _ = ENDED_BY_HOST.get(tag, ("",))
+    return bool(words) and all(word in output for word in words)
 
 
 def broken(mpi, program):
