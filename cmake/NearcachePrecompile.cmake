@@ -1,13 +1,14 @@
 # Headers of the C++ library are a third of what it takes to compile a small source, for every MPI anew. The scripts have
 # them compiled once for all targets of like flags; else each source reads what it includes.
 #
-#   nearcache_precompile(TARGET [HEADERS <header> ...])   of C++ sources alone, once its compile options are set;
-#                                                         HEADERS: these, and always
+#   nearcache_precompile(TARGET [HEADERS <header> ...] [LIBS <library> ...])
+#       of C++ sources alone, once its compile options are set; HEADERS: these, and always; LIBS: whose headers they are. Their definitions
+#       must be known: headers that were compiled without them are not used, without a word.
 option(NEARCACHE_PRECOMPILE "Compile the headers of the C++ library once for many targets" OFF)
 mark_as_advanced(NEARCACHE_PRECOMPILE)
 
 function(nearcache_precompile target)
-  cmake_parse_arguments(arg "" "" "HEADERS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "HEADERS;LIBS" ${ARGN})
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.c$")
   if(sources OR NOT (arg_HEADERS OR NEARCACHE_PRECOMPILE))
@@ -17,14 +18,14 @@ function(nearcache_precompile target)
     set(arg_HEADERS <algorithm> <array> <atomic> <bit> <cmath> <cstdint> <cstdio> <cstdlib> <cstring> <functional> <map> <memory>
         <mutex> <optional> <span> <string> <thread> <unordered_map> <utility> <vector>)
   endif()
-  nearcache_precompiled(${target} "${arg_HEADERS}" precompiled)
+  nearcache_precompiled(${target} "${arg_HEADERS}" "${arg_LIBS}" precompiled)
   # Where single sources have flags of their own, these headers do not fit, and are read anew.
   set_target_properties(${target} PROPERTIES PCH_WARN_INVALID OFF)
   target_precompile_headers(${target} REUSE_FROM ${precompiled})
 endfunction()
 
 # The target with HEADERS as TARGET can use them: one for each set of flags, and for programs apart from libraries.
-function(nearcache_precompiled target headers out)
+function(nearcache_precompiled target headers libraries out)
   get_target_property(options ${target} COMPILE_OPTIONS)
   if(NOT options)  # as in another project, which has set none
     set(options "")
@@ -35,7 +36,7 @@ function(nearcache_precompiled target headers out)
   if(type STREQUAL EXECUTABLE)
     set(kind program)
   endif()
-  string(MD5 key "${kind} ${options} ${headers}")
+  string(MD5 key "${kind} ${options} ${headers} ${libraries}")
   string(SUBSTRING ${key} 0 8 key)
   set(name precompiled.${key})
   set(${out} ${name} PARENT_SCOPE)
@@ -50,5 +51,6 @@ function(nearcache_precompiled target headers out)
     add_library(${name} OBJECT EXCLUDE_FROM_ALL ${source})
   endif()
   set_target_properties(${name} PROPERTIES COMPILE_OPTIONS "${options}")
+  target_link_libraries(${name} PRIVATE ${libraries})
   target_precompile_headers(${name} PRIVATE ${headers})
 endfunction()

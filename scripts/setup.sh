@@ -35,7 +35,7 @@ libgtest-dev    header:gtest/gtest.h
 libfabric-dev   header:rdma/fabric.h
 libbenchmark-dev header:benchmark/benchmark.h
 libsimgrid-dev  cmd:smpicxx
-clang           cmd:clang
+clang           clang
 libclang-rt-dev clang-runtime
 valgrind        cmd:valgrind
 spin            cmd:spin
@@ -81,12 +81,32 @@ say() { printf 'setup: %s\n' "$*"; }
 
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
+# The sanitizers' builds are clang's where it is new enough for our C++ (scripts/run_tests.py): it takes a third of the time of g++.
+least_clang=16
+
+# The newest clang here, or nothing.
+clang_here() {
+    local version
+    for version in {30..16}; do command -v "clang-$version" && return 0; done
+    command -v clang
+}
+
+# The version of clang that this release has by that name, or nothing.
+version_of_clang() { apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n1; }
+
+clang_present() {
+    local clang version
+    clang=$(clang_here) || return 1
+    version=$("$clang" -dumpversion)
+    [ "${version%%.*}" -ge $least_clang ] || ! apt-cache show clang-$least_clang >/dev/null 2>&1
+}
+
 # Debian and Ubuntu put clang's sanitizer and fuzzer runtimes into packages whose names changed over the years, so look
 # for the file itself.
 clang_runtime_present() {
     local clang
-    clang=$(command -v clang) || return 1
-    compgen -G "$("$clang" -print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null
+    clang=$(clang_here) && clang_present &&
+        compgen -G "$("$clang" -print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null
 }
 
 # By whatever name; those that tests/support/browser.py looks for.
@@ -109,6 +129,7 @@ present() {
             return 1 ;;
         python:*) python3 -c "import ${probe#python:}" >/dev/null 2>&1 ;;
         file:*) [ -e "${probe#file:}" ] ;;
+        clang) clang_present ;;
         clang-runtime) clang_runtime_present ;;
         browser) browser_present ;;
         font) compgen -G "/usr/share/fonts/*/*" >/dev/null ;;  # without one a browser draws no text
@@ -124,16 +145,20 @@ missing_packages() {
     done <<<"$1"
 }
 
-# The name under which this release has the package: clang's runtime has none of its own on older ones, and Ubuntu
-# calls the browser chromium-browser.
+# The name under which this release has the package: clang may be too old by that name, its runtime has none of its own on older ones, and
+# Ubuntu calls the browser chromium-browser.
 package_name() {
-    local name=$1
-    if [ "$name" = libclang-rt-dev ] && ! apt-cache show libclang-rt-dev >/dev/null 2>&1; then
-        local version
-        version=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n1)
-        name=libclang-rt-$version-dev
-        apt-cache show "$name" >/dev/null 2>&1 || name=libclang-common-$version-dev
-    fi
+    local name=$1 version
+    case $name in clang | libclang-rt-dev)
+        version=$(version_of_clang)
+        if [ "${version:-$least_clang}" -lt $least_clang ] && apt-cache show clang-$least_clang >/dev/null 2>&1; then
+            version=$least_clang
+            name=${name/clang/clang-$version} name=${name/clang-$version-rt/clang-rt-$version}
+        elif [ "$name" = libclang-rt-dev ] && ! apt-cache show libclang-rt-dev >/dev/null 2>&1; then
+            name=libclang-rt-$version-dev
+            apt-cache show "$name" >/dev/null 2>&1 || name=libclang-common-$version-dev
+        fi ;;
+    esac
     if [ "$name" = chromium ] && ! apt-cache show chromium >/dev/null 2>&1; then name=chromium-browser; fi
     echo "$name"
 }

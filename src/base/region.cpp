@@ -64,7 +64,7 @@ void Region::prefer_large_pages(void* from, size_t bytes) {
 
 #ifdef MADV_COLLAPSE
 // Others may be writing there.
-[[gnu::no_sanitize("thread"), gnu::noinline]] static void touch(uintptr_t at) {
+[[gnu::no_sanitize_thread, gnu::noinline]] static void touch(uintptr_t at) {
   static_cast<void>(*reinterpret_cast<const volatile char*>(at));
 }
 #endif

@@ -211,8 +211,10 @@ void Window::issue_part(Transfer* transfer, Target* to) {
     if (bytes >= many_bytes) engine_->expect_body(members_.peer(transfer->target), message.token);
     to->fetching = to->issued;
   }
-  engine_->outbox().append(members_.peer(transfer->target), message, pieces,
-                           {transfer->data + transfer->done, data_bytes(message)});
+  std::span<const std::byte> data;  // a get has none
+  if (const uint64_t sent = data_bytes(message); sent > 0)
+    data = {transfer->data + transfer->done, sent};
+  engine_->outbox().append(members_.peer(transfer->target), message, pieces, data);
   transfer->done += bytes;
   if (!fetches && to->bytes - to->bytes_asked > ask_after)
     ask(transfer->target, to, Kind::acknowledge);

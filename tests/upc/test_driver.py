@@ -2,11 +2,11 @@
 
 import os
 import re
-import shutil
 import subprocess
 
 import pytest
 from support import launch, launch_upc
+from support.compilers import CLANG
 
 pytestmark = launch_upc.needs_upc
 
@@ -184,13 +184,13 @@ def test_help_names_every_option_of_upcc_and_version_names_upc(upcc):
     assert "UPC 1.3" in good(upcc("--version")) and good(upcc("-v")) == good(upcc("--version"))
 
 
-@pytest.mark.skipif(not shutil.which("clang"), reason="there is no clang")
+@pytest.mark.skipif(not CLANG, reason="there is no clang")
 def test_other_compiler_by_option_and_by_environment(upcc, write, tmp_path, monkeypatch):
     write(hello_upc=HELLO)
-    good(upcc("--cc=clang", "-Wall", "-Werror", "hello.upc", "-o", "hello"))
+    good(upcc(f"--cc={CLANG}", "-Wall", "-Werror", "hello.upc", "-o", "hello"))
     assert output(tmp_path / "hello", 2) == "2 threads, nothing, 9\n"
-    monkeypatch.setenv("CC", "clang -O1")
-    assert "clang -O1 " in upcc("-v", "-c", "hello.upc")[2]
+    monkeypatch.setenv("CC", f"{CLANG} -O1")
+    assert f"{CLANG} -O1 " in upcc("-v", "-c", "hello.upc")[2]
 
 
 # --- several files -------------------------------------------------------------------------------------------------------------------------

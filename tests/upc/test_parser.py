@@ -1,11 +1,11 @@
 """The parser of upcc: the syntax tree of each construct of UPC and GNU C, the headers of the C library, messages and their places."""
 
 import re
-import shutil
 import subprocess
 
 import pytest
 from support import launch_upc  # noqa: F401  (makes the package importable)
+from support.compilers import COMPILERS
 
 pytest.importorskip("pycparser")
 
@@ -13,7 +13,6 @@ from nearcache.upcc import parser, upc_ast  # noqa: E402
 from nearcache.upcc.diagnostics import UpcError, UpcErrors  # noqa: E402
 from pycparser import c_ast  # noqa: E402
 
-COMPILERS = [cc for cc in ("gcc", "clang") if shutil.which(cc)]
 HEADERS = (
     "argp arpa/inet assert byteswap complex ctype dirent dlfcn elf endian errno error execinfo fcntl fenv float fnmatch ftw getopt "
     "glob grp inttypes iso646 libgen limits link locale malloc math mntent mqueue netdb netinet/in netinet/tcp obstack poll printf "

@@ -1,10 +1,10 @@
 """The preprocessor's output, taken apart: what the C output starts with, what is left for the parser, which lines it says it is."""
 
-import shutil
 import subprocess
 
 import pytest
 from support import launch_upc  # noqa: F401  (makes the package importable)
+from support.compilers import COMPILERS
 
 pytest.importorskip("pycparser")
 
@@ -12,7 +12,6 @@ from nearcache.upcc import assemble, diagnostics  # noqa: E402
 from nearcache.upcc.preprocess import PreprocessError, preprocess  # noqa: E402
 from nearcache.upcc.translate import column_in_source  # noqa: E402
 
-COMPILERS = [cc for cc in ("gcc", "clang") if shutil.which(cc)]
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no gcc and no clang")
 
 
