@@ -52,6 +52,15 @@ class Epochs {
     if (of_all_) return alone_ || its.held_in == passive_;
     return (its.flags & locked) != 0 ? its.held_in == passive_ : fence_ && fence_met_;
   }
+  // The call that opened the epoch may have returned before what it comes after was done at the
+  // target: a start, an exclusive lock under which nothing has been completed, a fence that ends no
+  // epoch. What the target stores for its part, it tells nobody.
+  bool may_begin_later(uint32_t target) const {
+    const Target& its = targets_[target];
+    if ((its.flags & in_start) != 0) return true;
+    if ((its.flags & exclusively) != 0) return its.held_in != passive_;
+    return fence_ && !fence_met_;
+  }
   // The present fence epoch ends with the fence that follows: it is a barrier, then.
   bool in_fence() const { return fence_; }
 

@@ -678,6 +678,83 @@ void a_message_under_a_lock() {
   });
 }
 
+// How else others may hear of it: `tell` is called by all ranks, by the reader under its lock; it may
+// use the other window, which `prepare` prepared.
+void heard_of_under_a_lock(const std::function<void(const Window& other)>& prepare,
+                           const std::function<void(const Window& other)>& tell,
+                           const std::function<void(const Window& other)>& end) {
+  with_window(false, [&](Window& window) {
+    with_window(false, [&](Window& other) {
+      with_deferred_locks({{&window, owner}}, [&] {
+        int token = 0;
+        prepare(other);
+        if (check::rank == reader) {
+          int64_t found = -1;
+          MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+          tell(other);
+          usleep(100000);
+          get(window, &found, other_place);
+          MPI_Send(&token, 1, MPI_INT, writer, 5, check::world);
+          MPI_Win_unlock(owner, window.win);
+          EXPECT_EQ(found, other_place);
+        } else {
+          tell(other);
+        }
+        if (check::rank == writer) {
+          MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
+          MPI_Recv(&token, 1, MPI_INT, reader, 5, check::world, MPI_STATUS_IGNORE);
+          MPI_Win_unlock(owner, window.win);
+        }
+        end(other);
+      });
+    });
+  });
+}
+
+void nothing(const Window&) {}
+
+void a_reduction_under_a_lock() {
+  heard_of_under_a_lock(
+      nothing,
+      [](const Window&) {
+        const int one = 1;
+        int sum = 0;
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, check::world);
+      },
+      nothing);
+}
+
+void a_fence_under_a_lock() {
+  const auto fence = [](const Window& other) { MPI_Win_fence(0, other.win); };
+  heard_of_under_a_lock(fence, fence, fence);
+}
+
+void a_put_under_a_lock() {
+  heard_of_under_a_lock(
+      [](const Window& other) { MPI_Win_lock_all(0, other.win); },
+      [](const Window& other) {
+        if (check::rank == reader) put_and_flush(other, 1, flag_place, writer);
+        while (check::rank == writer && other.at(flag_place) == 0) usleep(10);
+      },
+      [](const Window& other) { MPI_Win_unlock_all(other.win); });
+}
+
+void an_unlock_under_a_lock() {
+  heard_of_under_a_lock(
+      [](const Window& other) {
+        if (check::rank == reader) {
+          MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, other.win);
+          put_and_flush(other, 1, flag_place, owner);
+        }
+        after(reader, writer);
+      },
+      [](const Window& other) {
+        if (check::rank == writer) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, other.win);
+        if (check::rank != owner) MPI_Win_unlock(owner, other.win);
+      },
+      nothing);
+}
+
 // A lock covers what is loaded under it, too, by who has a pointer to the target's memory.
 void loads_under_a_lock(bool pointer_first) {
   with_window(false, [&](Window& window) {
@@ -778,6 +855,10 @@ int main(int argc, char** argv) {
        {"locks_of_two_windows_in_one_order", [] { locks_in_one_order(true); }},
        {"an_exclusive_lock_after_a_shared_one", an_exclusive_lock_after_a_shared_one},
        {"a_message_under_a_lock", a_message_under_a_lock},
+       {"a_reduction_under_a_lock", a_reduction_under_a_lock},
+       {"a_fence_under_a_lock", a_fence_under_a_lock},
+       {"a_put_under_a_lock", a_put_under_a_lock},
+       {"an_unlock_under_a_lock", an_unlock_under_a_lock},
        {"loads_under_a_lock", [] { loads_under_a_lock(true); }},
        {"loads_under_a_lock_by_a_late_pointer", [] { loads_under_a_lock(false); }}});
 }

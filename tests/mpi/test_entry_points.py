@@ -196,6 +196,11 @@ def test_generated_entry_points_release_before_the_call_goes_down():
         if row.kind not in ("next", "window"):
             code = generated(row)
             assert code.count("note_release();") == int(row.releases), row.symbol
+            waits = row.releases and row.received is not None  # for readers of this rank's memory
+            assert code.count("take_waiting_locks();") == int(waits), row.symbol
+            assert not waits or code.index("take_waiting_locks();") < code.index("receives_are_told"), (
+                row.symbol
+            )
             assert not row.releases or code.index("note_release();") < code.index(
                 f"next.{row.name}("
             ), row.symbol
@@ -205,8 +210,8 @@ def test_entry_points_by_hand_release_before_the_call_goes_down():
     assert len(BY_HAND) > 20
     for row in BY_HAND:
         code = written_by_hand(row)
-        assert code.count("context.coherence.release();") == int(row.releases), row.symbol
-        assert not row.releases or code.index("context.coherence.release();") < code.index(
+        assert code.count("note_window_release();") == int(row.releases), row.symbol
+        assert not row.releases or code.index("note_window_release();") < code.index(
             f"next.{row.name}("
         ), row.symbol
 

@@ -46,6 +46,10 @@ IN_ORDER = [
     "locks_of_two_windows_in_one_order",
     "an_exclusive_lock_after_a_shared_one",
     "a_message_under_a_lock",
+    "a_reduction_under_a_lock",
+    "a_fence_under_a_lock",
+    "a_put_under_a_lock",
+    "an_unlock_under_a_lock",
 ]
 
 

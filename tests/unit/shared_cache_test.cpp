@@ -547,6 +547,7 @@ TEST(SharedCache, ChangesAreSeenThoughTheClockRanFarBeforeTheWordsWereRead) {
     Node node(small_plan(2));
     const auto other = node.join();
     Acquires acquires;
+    acquires.quiet = true;
     Options options;
     options.mode = Mode::coherent;
     CachedWindow window({0, 2, 1, 4096}, CachingRules(options), &node.budget, &acquires,
@@ -578,6 +579,66 @@ TEST(SharedCache, ChangesAreSeenThoughTheClockRanFarBeforeTheWordsWereRead) {
     EXPECT_TRUE(is_served(words, 0));
     words.own.fill(4);
     EXPECT_FALSE(is_served(words, far)) << far;
+  }
+}
+
+// What another rank fetched after this rank's last acquire was read before somebody wrote, perhaps,
+// who does not tell this rank of it, or before this rank's epoch has begun.
+TEST(SharedCache, WhatOthersFetchIsTakenInQuietPhasesAndInEpochsThatHaveBegun) {
+  Node node(small_plan(2));
+  const auto other = node.join();
+  std::byte to[64];
+  RemoteGet get{};
+  get.key = key_at(0);
+  get.hash = hash_key(get.key);
+  get.bytes = get.to = sizeof to;
+  get.contiguous_target = true;
+  get.origin = to;
+  get.elements = {&byte_layout(), sizeof to};
+  for (const Mode mode : {Mode::coherent, Mode::transparent, Mode::user, Mode::always}) {
+    Acquires acquires;
+    acquires.quiet = true;
+    Options options;
+    options.mode = mode;
+    CachedWindow window({0, 2, 1, 4096}, CachingRules(options), &node.budget, &acquires,
+                        CachedWindow::Data::moved);
+    window.share(node.join());
+    if (mode == Mode::coherent) window.keep_across_acquires(Regions(4096));
+    ASSERT_TRUE(window.make_cache({1024, 0}));
+    Epochs& epochs = window.epochs();
+    const bool promised = mode == Mode::always || mode == Mode::user;
+    const auto is_served = [&] {
+      publish(*other, get.key, bytes_of(64, 1), other->clock());
+      const bool hit = window.hit_shared(get.key, get.hash, get.bytes, to);
+      const bool found = window.look_up(get, false).answer == CachedWindow::Answer::served;
+      EXPECT_EQ(hit, found);
+      return found;
+    };
+    epochs.lock_all();
+    window.look_up(get, false);  // the shared clock is followed from here on
+    EXPECT_TRUE(is_served());
+    acquires.quiet = false;
+    EXPECT_EQ(is_served(), promised);
+    acquires.quiet = true;
+    EXPECT_TRUE(is_served());
+    epochs.unlock_all();
+    epochs.fence(true, false);
+    EXPECT_EQ(is_served(), promised);
+    epochs.fence(true, true);
+    EXPECT_TRUE(is_served());
+    epochs.fence(false);
+    epochs.start({1});
+    EXPECT_EQ(is_served(), promised);
+    epochs.complete();
+    epochs.lock(1, true);
+    EXPECT_EQ(is_served(), promised);
+    epochs.get_issued(1);
+    epochs.end(epochs.begin(Targets::one(1), false, Epochs::no_mark), true);
+    EXPECT_TRUE(is_served());
+    epochs.unlock(1);
+    epochs.lock(1, false);
+    EXPECT_TRUE(is_served());
+    epochs.unlock(1);
   }
 }
 

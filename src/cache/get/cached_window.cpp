@@ -368,7 +368,7 @@ void CachedWindow::passed(uint64_t bytes, Targets target) {
 
 CachedWindow::Decision CachedWindow::look_up(const RemoteGet& get, bool request) {
   update_generation();
-  if (shared_ != nullptr && stores()) {
+  if (shared_ != nullptr && takes_from_others(get.key.target)) {
     Decision decision;
     if (serve_shared(get, &decision)) return decision;
   }
@@ -480,7 +480,7 @@ CachedWindow::Decision CachedWindow::look_ahead(const RemoteGet& get, const Deci
   ahead.line = {from, static_cast<uint64_t>(last - from), nullptr};
   const RemoteGet there = get_of(get, ahead.line);
   SharedCache::Found found;
-  if (shared_ != nullptr &&
+  if (shared_ != nullptr && takes_from_others(there.key.target) &&
       find_shared(there.key, there.hash, there.bytes, there.from, there.to, &found))
     return {};
   if (cache_->find(there.hash, there.key) != no_entry ||

@@ -123,6 +123,12 @@ class CachedWindow {
     acquired_ = acquires_->now();
   }
   SharedCache* shared() const { return shared_.get(); }
+  // What others of the node fetch after this rank's last acquire is new enough for it only while it
+  // is told of whoever writes, and in epochs that have begun at the target.
+  bool takes_from_others(uint32_t target) const {
+    return !ends_at_acquires(rules_.mode) || (acquires_->quiet.load(std::memory_order_relaxed) &&
+                                              !epochs_.may_begin_later(target));
+  }
   // Own writes went past this class, or may have.
   void wrote_unnoted();
   // What names a layout in keys; SharedCache::no_name where none does.
@@ -135,7 +141,8 @@ class CachedWindow {
   [[gnu::always_inline]] bool hit_shared(const Key& key, uint64_t hash, uint64_t bytes, void* to) {
     if (key.target == shape_.rank) return false;
     if (ends_at_acquires(rules_.mode)) {
-      if (!stores() || acquired_ != acquires_->now() || polls(key)) return false;
+      if (!takes_from_others(key.target) || acquired_ != acquires_->now() || polls(key))
+        return false;
     }
     SharedCache::Found found;
     if (!shared_->find_by_name(hash, key, bytes, &found)) [[unlikely]]

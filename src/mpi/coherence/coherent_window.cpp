@@ -54,7 +54,9 @@ bool CoherentWindow::look() {
 void CoherentWindow::take_notice(uint64_t joined) {
   window_.wake();
   for (uint32_t target = 0; target < written_.size(); ++target) {
-    if (outstanding(target)) open(target, ~written_[target].open);
+    if (!outstanding(target)) continue;
+    written_[target].by_epoch = written_[target].by_epoch || wrote_by_epoch_;
+    open(target, ~written_[target].open);
   }
   acked_ = joined;
   Board::store(&board_->slot(slot_).acked, joined);
@@ -109,6 +111,11 @@ void CoherentWindow::never_again() {
   stop_reading();
   own_.never("the program has MPI_THREAD_MULTIPLE");
   for (uint32_t target = 0; target < written_.size(); ++target) never_again(target);
+}
+
+void CoherentWindow::start_ends() {
+  const OptionalLock lock(context.threaded ? &context.coherence.mutex() : nullptr);
+  if (window_.paused() && window_.writes_may_be_outstanding()) wrote_by_epoch_ = true;
 }
 
 void CoherentWindow::fenced() {

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "mpi/entry/create.h"
+#include "mpi/entry/hooks.h"
 #include "mpi/mpi_api.h"
 #include "mpi/process/next.h"
 #include "mpi/rma/layer.h"
@@ -394,7 +395,7 @@ using namespace nearcache::mpi;
 extern "C" {
 
 int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) {
-  context.coherence.release();
+  note_window_release();
   const int rc = next.Win_attach(win, base, size);
   if (rc == MPI_SUCCESS)
     context.coherence.exposes(win, nullptr, base, static_cast<uint64_t>(size), false);
@@ -403,7 +404,7 @@ int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) {
 }
 
 int MPI_Win_detach(MPI_Win win, const void* base) {
-  context.coherence.release();
+  note_window_release();
   const int rc = next.Win_detach(win, base);
   if (rc == MPI_SUCCESS) context.coherence.detached(win, base);
   memory_changes(win);
@@ -411,7 +412,7 @@ int MPI_Win_detach(MPI_Win win, const void* base) {
 }
 
 int MPI_Win_free(MPI_Win* win) {
-  context.coherence.release();
+  note_window_release();
   Board* board = nullptr;
   uint32_t slot = 0;
   if (Window* window = win != nullptr ? context.windows.find(*win) : nullptr; window != nullptr) {
@@ -448,7 +449,7 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp
 #endif
 
 int MPI_Win_set_info(MPI_Win win, MPI_Info info) {
-  context.coherence.release();
+  note_window_release();
   int rc = next.Win_set_info(win, info);
   Window* window = context.windows.find(win);
   if (window != nullptr && rc == MPI_SUCCESS) {

@@ -39,12 +39,6 @@ inline bool plain_hit_of_another(Window* window, const Window* last, MPI_Win han
   return window != nullptr && window->handle() == handle && window->get_passes(target, type, count);
 }
 
-// MPI will write to own memory, which may be a window's.
-inline void note_receives(const GetCall& call) {
-  if (receives_are_told()) [[unlikely]]
-    tell_received(call.origin, call.origin_count, call.origin_type, true);
-}
-
 // Nobody wants to know of a get of this window, nor does a lock have to go down before it.
 inline bool left_alone(const Window* window) {
   return window == nullptr ||

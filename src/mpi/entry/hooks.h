@@ -30,8 +30,12 @@ inline void note_acquire() noexcept {
 inline void note_release() noexcept {
   rma_host_is_called();
   context.coherence.release();
-  if (context.locks_waiting.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    DeferredLocks::take_waiting();
+  take_waiting_locks();
+}
+// The same of a call of windows: an engine that holds anything knows itself when it goes.
+inline void note_window_release() noexcept {
+  context.coherence.release();
+  take_waiting_locks();
 }
 // The program is about to look for a message, or at a request.
 inline void note_look() noexcept { rma_host_is_called(); }
@@ -81,6 +85,9 @@ inline bool served_is_waited_for(MPI_Request* request, const MPI_Status* status)
 class RequestWatch {
  public:
   RequestWatch(int count, const MPI_Request* before);
+  ~RequestWatch();
+  RequestWatch(const RequestWatch&) = delete;
+  RequestWatch& operator=(const RequestWatch&) = delete;
 
   // After a call that frees what it completes: tracked requests that are MPI_REQUEST_NULL now are
   // complete. If it returned an error, there is no telling which of them brought their data: they
@@ -108,11 +115,15 @@ class RequestWatch {
     int index;
     uint64_t key;     // the handle, as it was
     uint64_t ticket;  // tells the request from a later one that MPI gives the same handle
+    mutable bool over = false;
   };
-  // as a ticket: the handle of served Rgets; 0: a get of which nothing is kept, or an own write
-  static constexpr uint64_t of_served = UINT64_MAX;
-  static void end(const Found& found, bool succeeded, uint64_t ticks = 0);
+  // as a ticket: the handle of served Rgets; a get of which nothing is kept, or an own write. Among
+  // threads the latter is not noted during the call: when that returns, the handle may be another's.
+  static constexpr uint64_t of_served = UINT64_MAX, of_plain = 0;
+  void end(const Found& found, bool succeeded, uint64_t ticks = 0) const;
+  void end_plain(const Found& found) const;
   static void tested(const Found& found, uint64_t ticks);
+  const bool threaded_;  // when it began
   bool others_ = false;
   // The tracked ones among the requests, as they were before the call; no memory is allocated for a
   // few.

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "mpi/entry/hooks.h"
 #include "mpi/mpi_api.h"
 #include "mpi/process/next.h"
 
@@ -56,7 +57,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 // there is nobody to ask.
 int MPI_Finalize(void) {
   if (World::model_is_open()) {
-    context.coherence.release();
+    note_window_release();
     context.model_ends = true;
     context_stop(true);
   }
@@ -77,7 +78,7 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* sess
 
 // The last session of a program that has sessions only is the end of MPI, unless the call fails.
 int MPI_Session_finalize(MPI_Session* session) {
-  context.coherence.release();
+  note_window_release();
   bool last = false;
   {
     const std::lock_guard lock(context.mutex);

@@ -2,6 +2,7 @@
 // is applied (the table in docs/semantics.md).
 #include <vector>
 
+#include "mpi/entry/hooks.h"
 #include "mpi/mpi_api.h"
 #include "mpi/process/next.h"
 #include "mpi/rma/straight.h"
@@ -41,9 +42,9 @@ enum class Learns : uint8_t { perhaps, order, no_more };
 // Of a call that completes what is outstanding. It comes before gets from memory that another
 // window has, too.
 Learns learns_by_completing(Window& window) {
+  const WindowLock lock(window.mutex());
   if (window.completes_fetches()) return Learns::perhaps;
   if (!context.windows_may_overlap()) return Learns::no_more;
-  const WindowLock lock(window.mutex());
   return window.writes_may_be_outstanding() ? Learns::order : Learns::no_more;
 }
 
@@ -164,12 +165,6 @@ int defer_lock(Window& window, int rank, int assert) {
   return MPI_SUCCESS;
 }
 
-// Those of other windows, too, before one that goes down now.
-void take_waiting_locks() {
-  if (context.locks_waiting.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    DeferredLocks::take_waiting();
-}
-
 // The epoch of a lock that was never taken has ended.
 int unlocked(Window& window, int rank) {
   if (window.observed()) window.observe_sync(TraceSync::unlock, window.targets(rank));
@@ -241,8 +236,10 @@ int unlocked(Window& window, int rank) {
     return unlocked(*window, rank);
   const bool exclusive = window != nullptr && window->valid_target(rank) &&
                          window->epochs().locked_exclusively(static_cast<uint32_t>(rank));
+  // Who waits for this lock may know that this rank has asked for others.
+  take_waiting_locks();
   if (exclusive || window == nullptr) {
-    context.coherence.release();
+    note_window_release();
   } else {
     context.coherence.attend();
   }
@@ -265,6 +262,7 @@ int unlocked(Window& window, int rank) {
 }
 
 [[gnu::noinline]] int long_unlock_all(MPI_Win win) {
+  take_waiting_locks();
   context.coherence.attend();
   return completing(
       win, all, TraceSync::unlock_all, Learns::no_more, [&] { return next.Win_unlock_all(win); },
@@ -315,7 +313,7 @@ int MPI_Win_flush_local_all(MPI_Win win) {
 }
 
 int MPI_Win_fence(int assert, MPI_Win win) {
-  context.coherence.release();
+  note_window_release();
   return completing(
       win, all, TraceSync::fence, Learns::perhaps, [&] { return next.Win_fence(assert, win); },
       [&](Window& window, Targets) {
@@ -336,28 +334,31 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
 }
 
 int MPI_Win_complete(MPI_Win win) {
-  context.coherence.release();
+  note_window_release();
+  if (Window* window = context.windows.find(win);
+      window != nullptr && window->coherent() != nullptr)
+    window->coherent()->start_ends();
   return completing(
       win, all, TraceSync::complete, Learns::perhaps, [&] { return next.Win_complete(win); },
       [](Window& window, Targets) { window.epochs().complete(); });
 }
 
 int MPI_Win_post(MPI_Group group, int assert, MPI_Win win) {
-  context.coherence.release();
+  note_window_release();
   return opening(
       win, all, TraceSync::post, Learns::perhaps, [&] { return next.Win_post(group, assert, win); },
       nothing);
 }
 
 int MPI_Win_wait(MPI_Win win) {
-  context.coherence.release();
+  note_window_release();
   return opening(
       win, all, TraceSync::wait, Learns::perhaps, [&] { return next.Win_wait(win); }, nothing);
 }
 
 #ifdef NEARCACHE_HAS_Win_test
 int MPI_Win_test(MPI_Win win, int* flag) {
-  context.coherence.release();
+  note_window_release();
   return opening(
       win, all, TraceSync::wait, Learns::perhaps, [&] { return next.Win_test(win, flag); },
       nothing);
@@ -366,7 +367,7 @@ int MPI_Win_test(MPI_Win win, int* flag) {
 
 #ifdef NEARCACHE_HAS_Win_sync
 int MPI_Win_sync(MPI_Win win) {
-  context.coherence.release();
+  note_window_release();
   return opening(
       win, all, TraceSync::win_sync, Learns::perhaps, [&] { return next.Win_sync(win); }, nothing);
 }

@@ -18,7 +18,7 @@ inline void write_unnoted(Window& window, TraceWrite kind) {
 // A write that goes to MPI unnoted (window.h), and nobody need be told of it.
 [[gnu::always_inline]] inline bool write_passes(Window* window, MPI_Win handle, TraceWrite kind) {
   if (window == nullptr || window->handle() != handle || !window->paused() ||
-      context.phases.somebody_reads())
+      context.phases.somebody_reads() || locks_wait())
     return false;
   if (context.coherence.somebody_reads()) [[unlikely]]
     return false;
@@ -30,7 +30,7 @@ inline void write_unnoted(Window& window, TraceWrite kind) {
 [[gnu::always_inline]] inline bool write_plainly_passes(Window* window, MPI_Win handle,
                                                         TraceWrite kind) {
   if (window == nullptr || window->handle() != handle || !window->paused() ||
-      context.phases.somebody_may_read() || context.coherence.somebody_may_read())
+      context.phases.somebody_may_read() || context.coherence.somebody_may_read() || locks_wait())
     return false;
   write_unnoted(*window, kind);
   return true;
@@ -43,6 +43,7 @@ template <class Issue>
 int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count,
                 MPI_Datatype type, Issue issue) {
   Window* window = find_window(handle);
+  take_waiting_locks();
   if (window == nullptr) return issue();
   context.phases.writing();
   const Window::Write write = window->describe_write(target, displacement, count, type);

@@ -134,6 +134,7 @@ int DeferredLocks::issue(Window& window, const GetCall& get) {
     const WindowLock lock(window.mutex());
     window.epochs().get_issued(static_cast<uint32_t>(get.target));
   }
+  note_receives(get);
   return next.Get(get.origin, static_cast<int>(get.origin_count), get.origin_type, get.target,
                   get.displacement, static_cast<int>(get.target_count), get.target_type,
                   window.handle());
@@ -168,14 +169,23 @@ int DeferredLocks::confirm(Window& window, Targets targets) {
     if (!issued) rc = issue(window, one);
     if (rc == MPI_SUCCESS) rc = next.Win_flush(static_cast<int>(target), window.handle());
     again(lock);
+    if (rc != MPI_SUCCESS) break;
     std::vector<GetCall> older;
     if (!context.phases.quiet()) std::ranges::copy_if(served_, std::back_inserter(older), is_its);
+    const auto found = find(target);
+    if (found == locks_.end()) continue;  // another thread has done it
+    const Lock held = *found;
     forget(target);
     let_go(lock);
     for (const GetCall& get : older) {
       if (rc == MPI_SUCCESS) rc = issue(window, get);
     }
     again(lock);
+    if (rc == MPI_SUCCESS) continue;
+    // A call that is tried again has to do all this anew.
+    locks_.push_back(held);
+    count_ = static_cast<uint32_t>(locks_.size());
+    served_.insert(served_.end(), older.begin(), older.end());
   }
   return rc;
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "front/targets.h"
+#include "mpi/process/context.h"
 #include "mpi/window/get_call.h"
 
 namespace nearcache::mpi {
@@ -72,5 +73,14 @@ class DeferredLocks {
   Locks locks_;
   std::vector<GetCall> served_;
 };
+
+// Before a call, or a write, by which others may learn that this rank has asked for locks.
+inline bool locks_wait() noexcept {
+  return context.locks_waiting.load(std::memory_order_relaxed) != 0;
+}
+inline void take_waiting_locks() noexcept {
+  if (locks_wait()) [[unlikely]]
+    DeferredLocks::take_waiting();
+}
 
 }  // namespace nearcache::mpi

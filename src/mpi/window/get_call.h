@@ -1,6 +1,7 @@
 // A get, as the program asked for it.
 #pragma once
 
+#include "mpi/coherence/receives.h"
 #include "mpi/mpi_api.h"
 
 namespace nearcache::mpi {
@@ -15,5 +16,11 @@ struct GetCall {
   MPI_Count target_count;
   MPI_Datatype target_type;
 };
+
+// MPI will write to own memory, which may be a window's.
+inline void note_receives(const GetCall& call) {
+  if (receives_are_told()) [[unlikely]]
+    tell_received(call.origin, call.origin_count, call.origin_type, true);
+}
 
 }  // namespace nearcache::mpi

@@ -47,13 +47,20 @@ RequestTable::Plain* find_plain(uint64_t key) {
   return nullptr;
 }
 
-void take_plain(uint64_t key) {
-  RequestTable& requests = table();
-  const OptionalLock lock(context.threaded ? &requests.mutex : nullptr);
-  RequestTable::Plain* its = find_plain(key);
-  if (its == nullptr) return;
+void take_plain(RequestTable::Plain* its) {
   --its->count;
   --tracked_requests;
+}
+
+void note_plain(uint64_t key) {
+  RequestTable& requests = table();
+  const OptionalLock lock(context.threaded ? &requests.mutex : nullptr);
+  RequestTable::Plain* place = find_plain(key);
+  if (place == nullptr) place = std::ranges::find(requests.plain, 0u, &RequestTable::Plain::count);
+  if (place == requests.plain.end()) return;
+  place->key = key;
+  ++place->count;
+  ++tracked_requests;
 }
 
 // False if it is not tracked any more.
@@ -87,17 +94,7 @@ void request_track(MPI_Request request, Window* window, uint32_t record, uint64_
   ++tracked_requests;
 }
 
-void request_note_plain(MPI_Request request) {
-  RequestTable& requests = table();
-  const OptionalLock lock(context.threaded ? &requests.mutex : nullptr);
-  const uint64_t key = handle_bits(request);
-  RequestTable::Plain* place = find_plain(key);
-  if (place == nullptr) place = std::ranges::find(requests.plain, 0u, &RequestTable::Plain::count);
-  if (place == requests.plain.end()) return;
-  place->key = key;
-  ++place->count;
-  ++tracked_requests;
-}
+void request_note_plain(MPI_Request request) { note_plain(handle_bits(request)); }
 
 bool is_complete(MPI_Request request) {
   int flag = 0;
@@ -129,10 +126,10 @@ void note_own_writes() noexcept { context.observer.note_own_writes(); }
 
 // By the time a call returns, MPI may have given another thread's request the handle; tickets tell
 // them apart.
-RequestWatch::RequestWatch(int count, const MPI_Request* before) {
+RequestWatch::RequestWatch(int count, const MPI_Request* before) : threaded_(context.threaded) {
   if (before == nullptr) return;  // an error, which MPI reports
   RequestTable& requests = table();
-  const OptionalLock lock(context.threaded ? &requests.mutex : nullptr);
+  const OptionalLock lock(threaded_ ? &requests.mutex : nullptr);
   for (int i = 0; i < count; ++i) {
     const uint64_t key = handle_bits(before[i]);
     const auto [first, last] = requests.tracked.equal_range(key);
@@ -141,13 +138,22 @@ RequestWatch::RequestWatch(int count, const MPI_Request* before) {
       if (it->second.sample != 0 && count == 1) began_ = sample_ticks();
     }
     if (first != last || before[i] == MPI_REQUEST_NULL) continue;
-    if (find_plain(key) != nullptr) {
-      found_.push_back({i, key, 0});
+    if (RequestTable::Plain* its = find_plain(key); its != nullptr) {
+      found_.push_back({i, key, of_plain});
+      if (threaded_) take_plain(its);
     } else if (served_request.is(before[i])) {
       found_.push_back({i, key, of_served});
     } else {
       others_ = true;
     }
+  }
+}
+
+// Those that are not over are noted again.
+RequestWatch::~RequestWatch() {
+  if (!threaded_) return;
+  for (const Found& found : found_) {
+    if (found.ticket == of_plain && !found.over) note_plain(found.key);
   }
 }
 
@@ -195,15 +201,21 @@ void RequestWatch::not_to_be_kept(const MPI_Request* requests) {
   }
 }
 
-void RequestWatch::end(const Found& found, bool succeeded, uint64_t ticks) {
+void RequestWatch::end(const Found& found, bool succeeded, uint64_t ticks) const {
   Tracked tracked;
   if (found.ticket == of_served) return served_request.taken();
-  if (found.ticket == 0) return take_plain(found.key);
+  if (found.ticket == of_plain) return end_plain(found);
   if (!take(found.key, found.ticket, &tracked)) return;
   const WindowLock lock(tracked.window->mutex());
   if (tracked.sample != 0)
     tracked.window->request_waited(tracked.sample, succeeded ? ticks : 0, true);
   tracked.window->request_completed(tracked.record, tracked.serial, succeeded);
+}
+
+void RequestWatch::end_plain(const Found& found) const {
+  found.over = true;
+  if (threaded_) return;
+  if (RequestTable::Plain* its = find_plain(found.key); its != nullptr) take_plain(its);
 }
 
 void RequestWatch::released(int code) {
@@ -212,8 +224,8 @@ void RequestWatch::released(int code) {
   for (const Found& found : found_) {
     if (found.ticket == of_served) {
       served_request.taken();
-    } else if (found.ticket == 0) {
-      take_plain(found.key);
+    } else if (found.ticket == of_plain) {
+      end_plain(found);
     } else {
       take(found.key, found.ticket, &tracked);
     }

@@ -138,7 +138,7 @@ class Window {
   // A fetching accumulate is outstanding: what it completes by may tell of others' writes.
   void fetch_begins() { fetching_ = true; }
   bool may_complete_fetches() const { return fetching_; }
-  // Where calls are not noted it is not known which target has completed its own.
+  // Where calls are not noted it is not known which target has completed its own. With the lock.
   bool completes_fetches() {
     fetching_ = fetching_ && (pause_.on() || !epochs().quiet() || unknown_outstanding_);
     return fetching_;
