@@ -561,6 +561,43 @@ void locks_of_mode(nearcache_mode mode) {
   });
 }
 
+#if MPI_VERSION >= 4
+// From then on the writer counts no phases, and what it has told in this one is no longer enough.
+void threads_that_come_by_a_session() {
+  with_window(true, [&](Window& window) {
+    settle(window, get_and_flush);
+    MPI_Session session = MPI_SESSION_NULL;
+    if (check::rank == writer) {
+      put_and_flush(window, 1, other_place, owner);
+      MPI_Info info;
+      MPI_Info_create(&info);
+      MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE");
+      MPI_Session_init(info, MPI_ERRORS_RETURN, &session);
+      MPI_Info_free(&info);
+    }
+    MPI_Barrier(check::world);
+    int64_t found = -1;
+    if (check::rank == reader) {
+      get_and_flush(window, &found);
+      EXPECT_EQ(found, place);
+    }
+    after(reader, writer);
+    if (check::rank == writer) {
+      put_and_flush(window, 1000, place, owner);
+      put_and_flush(window, 1, flag_place, reader);
+    } else if (check::rank == reader) {
+      while (window.at(flag_place) == 0) usleep(10);
+      get_and_flush(window, &found);
+      EXPECT_EQ(found, 1000);
+    }
+    check::hidden_barrier();
+    if (session != MPI_SESSION_NULL) MPI_Session_finalize(&session);
+  });
+}
+#else
+void threads_that_come_by_a_session() { check::skip("this MPI has no sessions"); }
+#endif
+
 // A window that turns out to have no room for a cache, run with less storage than it wants, has
 // locks that have not gone down, by then: of another target as well.
 void locks_of_two_targets() {
@@ -851,6 +888,7 @@ int main(int argc, char** argv) {
        {"locks_in_mode_always", [] { locks_of_mode(NEARCACHE_MODE_ALWAYS); }},
        {"locks_in_mode_user", [] { locks_of_mode(NEARCACHE_MODE_USER); }},
        {"locks_of_two_targets", locks_of_two_targets},
+       {"threads_that_come_by_a_session", threads_that_come_by_a_session},
        {"locks_of_two_targets_in_one_order", [] { locks_in_one_order(false); }},
        {"locks_of_two_windows_in_one_order", [] { locks_in_one_order(true); }},
        {"an_exclusive_lock_after_a_shared_one", an_exclusive_lock_after_a_shared_one},

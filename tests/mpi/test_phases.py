@@ -6,6 +6,7 @@ from support import runs
 # At once, and for as long as a starved run may take.
 QUIET = {"NEARCACHE_QUIET_AFTER": "0", "NEARCACHE_LONGEST_AGE": "3600s"}
 AGE = "nothing_is_older_than_the_longest_age"
+SESSION = "threads_that_come_by_a_session"  # and stay
 
 
 @pytest.mark.parametrize("layer", runs.LAYERS)
@@ -23,7 +24,7 @@ def test_every_case(mpi, preload, layer, strict):
         3,
         "phases",
         "--except",
-        ",".join([AGE, *IN_ORDER]),
+        ",".join([AGE, SESSION, *IN_ORDER]),
         env=dict(QUIET, **({"NEARCACHE_STRICT_FLUSH": "1"} if strict else {})),
     )
 
@@ -103,6 +104,11 @@ def test_a_rank_whose_init_went_past_nearcache_counts_phases(mpi, preload):
     """A tool in front of Nearcache calls PMPI_Init, and a rank has its first window later than others."""
     case = "writer_that_had_no_window"
     runs.run(mpi, "cached", 3, "phases", "--hidden-init", "--only", case, env=QUIET)
+
+
+@pytest.mark.few_mpis
+def test_threads_that_come_by_a_session(mpi, preload):
+    runs.run(mpi, "cached", 3, "phases", "--only", SESSION, env=QUIET)
 
 
 def test_longest_age(mpi, preload):
