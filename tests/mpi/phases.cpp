@@ -1,6 +1,7 @@
 // Quiet phases (docs/semantics.md): what mode transparent keeps although gets complete, and what
 // ends that. Run with NEARCACHE_QUIET_AFTER=0 and by shared memory: ranks wait for each other by
 // loads, and by messages that Nearcache does not see.
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -246,8 +247,12 @@ void after_an_exclusive_epoch(bool own_store) {
 }
 
 // One shared epoch sees all of another rank's exclusive epoch, or nothing: also if it was answered
-// in part when that came.
-void an_exclusive_epoch_comes_between(int64_t second) {
+// in part when that came. `fails`: a call of MPI's that does once, as the epoch ends, which is then
+// tried again.
+void an_exclusive_epoch_comes_between(int64_t second, const char* fails = nullptr) {
+  const auto let_fail =
+      reinterpret_cast<void (*)(const char*, int)>(dlsym(RTLD_DEFAULT, "shim_fail"));
+  if (fails != nullptr && let_fail == nullptr) return check::skip("no call fails here");
   with_window(false, [&](Window& window) {
     settle(window, get_locked);
     int64_t first = -1, then = -1;
@@ -269,6 +274,11 @@ void an_exclusive_epoch_comes_between(int64_t second) {
     }
     if (check::rank == reader) {
       if (second == other_place) get(window, &then, second);
+      if (fails != nullptr) {
+        MPI_Win_set_errhandler(window.win, MPI_ERRORS_RETURN);
+        let_fail(fails, 1);
+        EXPECT(MPI_Win_unlock(owner, window.win) != MPI_SUCCESS);
+      }
       MPI_Win_unlock(owner, window.win);
       if (second == other_place) EXPECT_EQ(first == place, then == other_place);
       EXPECT(first == place || first == 1000);
@@ -857,6 +867,10 @@ int main(int argc, char** argv) {
        {"after_a_store_under_an_exclusive_lock", [] { after_an_exclusive_epoch(true); }},
        {"exclusive_epoch_before_a_miss", [] { an_exclusive_epoch_comes_between(other_place); }},
        {"exclusive_epoch_before_the_unlock", [] { an_exclusive_epoch_comes_between(flag_place); }},
+       {"exclusive_epoch_before_an_unlock_whose_flush_fails",
+        [] { an_exclusive_epoch_comes_between(other_place, "MPI_Win_flush"); }},
+       {"exclusive_epoch_before_an_unlock_whose_get_fails",
+        [] { an_exclusive_epoch_comes_between(other_place, "MPI_Get"); }},
        {"a_flush_takes_the_lock", a_flush_takes_the_lock},
        {"a_put_takes_the_lock", a_put_takes_the_lock},
        {"many_gets_in_one_epoch", many_gets_in_one_epoch},

@@ -198,9 +198,9 @@ def test_generated_entry_points_release_before_the_call_goes_down():
             assert code.count("note_release();") == int(row.releases), row.symbol
             waits = row.releases and row.received is not None  # for readers of this rank's memory
             assert code.count("take_waiting_locks();") == int(waits), row.symbol
-            assert not waits or code.index("take_waiting_locks();") < code.index("receives_are_told"), (
-                row.symbol
-            )
+            assert not waits or code.index("take_waiting_locks();") < code.index(
+                "receives_are_told"
+            ), row.symbol
             assert not row.releases or code.index("note_release();") < code.index(
                 f"next.{row.name}("
             ), row.symbol

@@ -78,6 +78,12 @@ def test_locks_that_go_down_late_keep_their_order(mpi, preload, case):
 
 
 @pytest.mark.few_mpis
+def test_an_unlock_that_failed_does_its_work_when_it_is_tried_again(mpi, preload):
+    cases = [f"exclusive_epoch_before_an_unlock_whose_{call}_fails" for call in ("flush", "get")]
+    runs.run(mpi, "shim", 3, "phases", "--only", ",".join(cases), env=QUIET)
+
+
+@pytest.mark.few_mpis
 def test_locks_of_a_window_without_room_for_a_cache(mpi, preload):
     small = {"NEARCACHE_INDEX": 16, "NEARCACHE_MAX_STORAGE": "512k"}
     runs.run(mpi, "lazy", 3, "phases", "--only", "locks_of_two_targets", env=dict(QUIET, **small))

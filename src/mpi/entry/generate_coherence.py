@@ -18,7 +18,9 @@ def told(row, expression=lambda name: name):
     )
     lines = [*releases, f"{group}{telling(received, expression)};"]
     return (
-        ("  take_waiting_locks();\n" if row.releases else "")  # a release of nothing else where nobody reads
+        (
+            "  take_waiting_locks();\n" if row.releases else ""
+        )  # a release of nothing else where nobody reads
         + f"  if ({'persistent_receives_are_told' if row.persistent else 'receives_are_told'}()) [[unlikely]] {{\n"
         + "".join(f"    {line}\n" for line in lines)
         + "  }\n"
