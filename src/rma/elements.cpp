@@ -318,6 +318,22 @@ size_t size_of(Element element) {
   return with_type(element, []<class T>(Type<T>) { return sizeof(T); });
 }
 
+std::optional<PairParts> gapped_pair(Element element) {
+  return with_type(element, []<class T>(Type<T>) -> std::optional<PairParts> {
+    if constexpr (PairType<T>) {
+      if (sizeof(T) != sizeof(T::value) + sizeof(T::index))
+        return PairParts{sizeof(T::value), offsetof(T, index), sizeof(T::index)};
+    }
+    return {};
+  });
+}
+
+size_t tail_of(Element element) {
+  if (element < Element::pair_float) return 0;
+  const std::optional<PairParts> parts = gapped_pair(element);
+  return parts ? size_of(element) - parts->end() : 0;
+}
+
 bool has_meaning(Operation operation, Element element) {
   return with_type(element, [&]<class T>(Type<T>) { return meaning<T>(operation); });
 }

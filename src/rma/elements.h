@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace nearcache::rma {
 
@@ -60,6 +61,16 @@ inline constexpr int operation_count = 14;
 // Bytes from one element to the next. Of pairs, with what lies between value and index and behind
 // them.
 size_t size_of(Element element);
+
+// Where the parts of a pair lie that has gaps between or behind them, which are not the pair's.
+struct PairParts {
+  size_t value_bytes, index_at, index_bytes;
+  size_t end() const { return index_at + index_bytes; }
+};
+// None of what has no gaps.
+std::optional<PairParts> gapped_pair(Element element);
+// Bytes behind an element that are not its own: the last one of a row may end before them.
+size_t tail_of(Element element);
 
 // Whether the standard (or its examples) gives the operation a meaning for the type.
 bool has_meaning(Operation operation, Element element);

@@ -63,7 +63,9 @@ bool Engine::keep_early(int from, const Message& message) {
 void Engine::close(Window* window) {
   for (Pending pending; pending_.give_up_any(window, &pending);) finish(pending, Status::no_window);
   std::erase(queueing_, window);
+  window->refuse_held();
   windows_.erase(window->id());
+  push();
 }
 
 Window* Engine::find(uint64_t id) {

@@ -18,7 +18,14 @@ struct Action {
   Operation operation;
   const std::byte* data;  // as Transfer has them
   std::byte* result;
+  // Of an accumulate: so many bytes are one element of the program's, which others never see in
+  // part. 0: an element.
+  uint64_t grain = 0;
 };
+
+inline uint64_t grain_of(const Action& action) {
+  return action.grain > 0 ? action.grain : size_of(action.element);
+}
 
 inline bool computes(Kind kind) { return kind == Kind::accumulate || kind == Kind::fetch; }
 
@@ -35,8 +42,11 @@ Status check(const Action& action, EachRun each_run) {
   return !inside ? Status::out_of_range : whole ? Status::ok : Status::bad_operation;
 }
 
-// Of accumulates, so many bytes at a time exclude others.
+// Of accumulates, so many bytes at a time exclude others, and one grain at least.
 inline constexpr uint64_t most_at_a_time = 64 << 10;
+inline uint64_t at_a_time(uint64_t grain) {
+  return std::max(most_at_a_time / grain, uint64_t{1}) * grain;
+}
 
 // Which was checked. `elements` is the window's, `process` the caller's. Not done, or in part:
 // where somebody has ended in the middle of an accumulate, there are no more.
@@ -56,8 +66,9 @@ Status execute(const Action& action, Mutex* elements, uint32_t process, EachRun 
     return Status::ok;
   }
   const bool computes = action.operation != Operation::no_op;
-  const uint64_t size = size_of(action.element), most = most_at_a_time / size * size;
-  uint64_t spent = 0;
+  const uint64_t size = size_of(action.element), grain = grain_of(action);
+  const uint64_t most = at_a_time(grain);
+  uint64_t spent = 0, done = 0;
   bool intact = elements->lock_intact(process);
   if (!intact) return Status::half_done;
   each_run([&](std::byte* at, uint64_t length) {
@@ -67,7 +78,7 @@ Status execute(const Action& action, Mutex* elements, uint32_t process, EachRun 
       return true;
     }
     while (length > 0) {
-      if (spent >= most) {
+      if (spent >= most && done % grain == 0) {
         elements->unlock();
         intact = elements->lock_intact(process);
         if (!intact) return false;
@@ -76,7 +87,7 @@ Status execute(const Action& action, Mutex* elements, uint32_t process, EachRun 
       const uint64_t now = std::min(length, most);
       if (action.kind == Kind::fetch) std::memcpy(result, at, now), result += now;
       if (computes) apply(action.operation, action.element, at, data, now / size), data += now;
-      spent += now;
+      spent += now, done += now;
       at += now;
       length -= now;
     }

@@ -15,6 +15,9 @@
 
 namespace nearcache::rma {
 
+// That one call of the kernel takes.
+inline constexpr size_t most_runs = 256;
+
 struct MemoryOf {
   pid_t process;
 
@@ -45,7 +48,7 @@ struct OwnMemory {
 // does not copy them all.
 template <class EachRun, class Copy>
 net::Reached in_portions(uint64_t most, EachRun each_run, Copy copy) {
-  std::array<iovec, 256> runs;
+  std::array<iovec, most_runs> runs;
   size_t count = 0;
   uint64_t bytes = 0;
   net::Reached reached = net::Reached::all;
@@ -67,11 +70,42 @@ net::Reached in_portions(uint64_t most, EachRun each_run, Copy copy) {
   return reached;
 }
 
+// Value and index of each pair: what lies between and behind them may be another object, which
+// somebody writes meanwhile.
+template <class There>
+net::Reached write_pairs(const PairParts& parts, size_t size, There there, std::span<iovec> runs,
+                         const std::byte* pairs) {
+  std::vector<iovec> places;
+  std::vector<std::byte> data;
+  net::Reached reached = net::Reached::all;
+  const auto go = [&] {
+    if (!places.empty()) reached = there.write(data.data(), places, data.size());
+    places.clear(), data.clear();
+  };
+  for (const iovec& run : runs) {
+    auto* const at = static_cast<std::byte*>(run.iov_base);
+    for (size_t pair = 0; pair < run.iov_len; pair += size, pairs += size) {
+      places.push_back({at + pair, parts.value_bytes});
+      data.insert(data.end(), pairs, pairs + parts.value_bytes);
+      places.push_back({at + pair + parts.index_at, parts.index_bytes});
+      data.insert(data.end(), pairs + parts.index_at, pairs + parts.end());
+      if (places.size() >= most_runs) go();
+      if (reached != net::Reached::all) return reached;
+    }
+  }
+  go();
+  return reached;
+}
+
 // One portion of an accumulate, of `bytes`; under the lock for elements.
 template <class There>
 net::Reached compute_there(const Action& action, There there, std::span<iovec> runs,
                            std::span<iovec> again, uint64_t bytes, std::byte* buffer) {
-  const net::Reached read = there.read(buffer, runs, bytes);
+  const std::optional<PairParts> parts =
+      computes(action.kind) ? gapped_pair(action.element) : std::nullopt;
+  const uint64_t tail = parts ? size_of(action.element) - parts->end() : 0;
+  runs.back().iov_len -= tail;
+  const net::Reached read = there.read(buffer, runs, bytes - tail);
   if (read != net::Reached::all) return read;
   if (action.result != nullptr) std::memcpy(action.result, buffer, bytes);
   if (action.kind == Kind::compare_and_swap) {
@@ -80,7 +114,8 @@ net::Reached compute_there(const Action& action, There there, std::span<iovec> r
   }
   if (action.operation == Operation::no_op) return read;
   apply(action.operation, action.element, buffer, action.data, bytes / size_of(action.element));
-  return there.write(buffer, again, bytes);
+  return parts ? write_pairs(*parts, size_of(action.element), there, again, buffer)
+               : there.write(buffer, again, bytes);
 }
 
 // Which was checked; `all_bytes` is what its runs have together. `refused`: nothing has happened.
@@ -100,18 +135,21 @@ net::Reached execute_there(Action action, There there, uint64_t all_bytes, Mutex
       return reached;
     });
   }
-  const uint64_t size = action.kind == Kind::compare_and_swap ? 1 : size_of(action.element),
-                 most = most_at_a_time / size * size;
+  const uint64_t grain = action.kind == Kind::compare_and_swap ? all_bytes : grain_of(action);
+  const uint64_t most = at_a_time(size_of(action.element));
+  uint64_t done = 0;
   std::vector<std::byte> buffer(std::min(all_bytes, most));
   std::vector<iovec> again;
-  bool any = false;
+  bool any = false, locked = false;
   if (action.kind == Kind::accumulate) action.result = nullptr;
-  return in_portions(most, each_run, [&](std::span<iovec> runs, uint64_t bytes) {
+  const net::Reached end = in_portions(most, each_run, [&](std::span<iovec> runs, uint64_t bytes) {
     again.assign(runs.begin(), runs.end());
-    *intact = elements->lock_intact(process);
+    if (!locked) *intact = elements->lock_intact(process);
     if (!*intact) return net::Reached::unmapped;
     net::Reached reached = compute_there(action, there, runs, again, bytes, buffer.data());
-    elements->unlock();
+    done += bytes;
+    locked = reached == net::Reached::all && done < all_bytes && done % grain != 0;
+    if (!locked) elements->unlock();
     // What was done must not be done again by another way.
     if (reached == net::Reached::refused && any) reached = net::Reached::unmapped;
     any = true;
@@ -119,6 +157,8 @@ net::Reached execute_there(Action action, There there, uint64_t all_bytes, Mutex
     if (action.operation != Operation::no_op) action.data += bytes;
     return reached;
   });
+  if (locked) elements->unlock();
+  return end;
 }
 
 }  // namespace nearcache::rma

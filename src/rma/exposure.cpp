@@ -33,8 +33,9 @@ void refuse(Outbox* outbox, int to, const Head& request, Status status) {
 template <class Function>
 bool Exposure::each_run(int from, const Message& message, Function function) const {
   const Head& head = message.head;
+  const uint64_t tail = computes(head.kind) ? tail_of(head.element) : 0;
   const auto run = [&](int64_t offset, uint64_t length) {
-    std::byte* at = memory_.at(head.displacement, 0, offset, length);
+    std::byte* at = memory_.at(head.displacement, 0, offset, length > tail ? length - tail : length);
     return at != nullptr && (length == 0 || function(at, length));
   };
   if (head.by_layout != 0) {
@@ -45,7 +46,8 @@ bool Exposure::each_run(int from, const Message& message, Function function) con
     return layout != nullptr && layout->each_run(message.pieces[0].length, head.length, run);
   }
   if (message.pieces.empty()) {
-    std::byte* at = memory_.at(head.displacement, head.offset, 0, head.length);
+    std::byte* at = memory_.at(head.displacement, head.offset, 0,
+                               head.length > tail ? head.length - tail : head.length);
     return at != nullptr && (head.length == 0 || function(at, head.length));
   }
   uint64_t left = head.length;
@@ -78,7 +80,7 @@ void Exposure::run(int from, const Message& message) {
       unlock(from, head);
       break;
     case Kind::acknowledge:
-      if (without_lock_.contains(from)) return refuse(outbox_, from, head, Status::lost_lock);
+      if (without_lock_.contains(from)) return rma::refuse(outbox_, from, head, Status::lost_lock);
       outbox_->append(from,
                       Head{.kind = Kind::acknowledged, .window = head.window, .token = head.token});
       break;
@@ -124,8 +126,10 @@ void Exposure::operate(int from, const Message& message) {
   }
   copy_held();
   ++executed_[head.odd_epoch];
-  if (status != Status::ok) return refuse(outbox_, from, head, status);
-  Action action{head.kind, head.element, head.operation, message.data.data(), nullptr};
+  if (status != Status::ok) return rma::refuse(outbox_, from, head, status);
+  // Of bytes it is not said how many are one element: a message never ends within one.
+  const uint64_t grain = head.element == Element::bytes ? head.length : 0;
+  Action action{head.kind, head.element, head.operation, message.data.data(), nullptr, grain};
   const auto runs = [&](auto function) { each_run(from, message, function); };
   if (memory_.is_certain() && head.kind == Kind::get) {
     if (one_run)
@@ -137,7 +141,7 @@ void Exposure::operate(int from, const Message& message) {
   if (fetches(head.kind)) fetched_.resize(head.length), action.result = fetched_.data();
   const Status done = memory_.is_certain() ? execute(action, &commons_->elements, process_, runs)
                                            : execute_checked(action, head.length, runs);
-  if (done != Status::ok) return refuse(outbox_, from, head, done);
+  if (done != Status::ok) return rma::refuse(outbox_, from, head, done);
   if (fetches(head.kind)) send_data(from, head, fetched_.data());
 }
 
@@ -159,7 +163,7 @@ void Exposure::put_each(int from, const Message& message) {
     }
     ++executed_[put.odd_epoch];
     if (at == nullptr)
-      refuse(outbox_, from, put, has_lock ? Status::out_of_range : Status::lost_lock);
+      rma::refuse(outbox_, from, put, has_lock ? Status::out_of_range : Status::lost_lock);
     else
       std::memcpy(at, data, put.length);
   }
@@ -169,7 +173,7 @@ void Exposure::copy() {
   const int from = copies_.origin();
   copies_.execute(detour_, [&](const Head& head, bool done, const std::byte* fetched) {
     ++executed_[head.odd_epoch];
-    if (!done) return refuse(outbox_, from, head, Status::out_of_range);
+    if (!done) return rma::refuse(outbox_, from, head, Status::out_of_range);
     if (head.kind == Kind::get) send_data(from, head, fetched);
   });
 }
@@ -201,13 +205,13 @@ std::byte* Exposure::place_of_put(int from, const Head& head) const {
 
 void Exposure::put_apart(int from, const Head& head, bool in_place) {
   ++executed_[head.odd_epoch];
-  if (!in_place) refuse(outbox_, from, head, Status::out_of_range);
+  if (!in_place) rma::refuse(outbox_, from, head, Status::out_of_range);
 }
 
 // The whole memory is within reach from when somebody asks first until the window goes: all have
 // left it by then.
 void Exposure::locate(int from, const Head& request) {
-  if (without_lock_.contains(from)) return refuse(outbox_, from, request, Status::lost_lock);
+  if (without_lock_.contains(from)) return rma::refuse(outbox_, from, request, Status::lost_lock);
   const bool stays =
       direct_ != nullptr && !memory_.is_dynamic() && (memory_.is_certain() || direct_->pins());
   if (stays && memory_.size() > 0 && !std::exchange(tried_to_expose_, true))
@@ -246,13 +250,13 @@ Status Exposure::check(int from, const Message& message) const {
   if (head.kind == Kind::compare_and_swap &&
       (head.length == 0 || head.length > sizeof(uint64_t) * 2 || !message.pieces.empty()))
     return Status::bad_operation;
-  return rma::check({head.kind, head.element, head.operation, nullptr, nullptr},
+  return rma::check({head.kind, head.element, head.operation, nullptr, nullptr, 0},
                     [&](auto function) { return each_run(from, message, function); });
 }
 
 void Exposure::unlock(int from, const Head& request) {
-  if (without_lock_.erase(from) > 0) return refuse(outbox_, from, request, Status::lost_lock);
-  if (!locks_.release(from)) return refuse(outbox_, from, request, Status::not_locked);
+  if (without_lock_.erase(from) > 0) return rma::refuse(outbox_, from, request, Status::lost_lock);
+  if (!locks_.release(from)) return rma::refuse(outbox_, from, request, Status::not_locked);
   outbox_->append(
       from, Head{.kind = Kind::acknowledged, .window = request.window, .token = request.token});
   grant();
@@ -291,6 +295,18 @@ void Exposure::take_deferred(int origin) {
   BatchReader reader(messages.bytes());
   for (Message message; reader.next(&message);) take(origin, message);
   settle();
+}
+
+void Exposure::refuse(int from, const BatchWriter& messages) {
+  BatchReader reader(messages.bytes());
+  for (Message message; reader.next(&message);) {
+    if (!is_token(message.head.kind))
+      rma::refuse(outbox_, from, message.head, Status::no_window);
+  }
+}
+
+void Exposure::refuse_held() {
+  for (const auto& [origin, messages] : std::exchange(deferred_, {})) refuse(origin, messages);
 }
 
 void Exposure::forget(int peer) {

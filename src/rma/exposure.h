@@ -56,6 +56,10 @@ class Exposure {
   std::byte* place_of_put(int from, const Head& head) const;
   void put_apart(int from, const Head& head, bool in_place);
   void forget(int peer);
+  // The window closes: what still waits, for a lock or for the end of a fence that a member's death
+  // has left open, gets an answer.
+  void refuse(int from, const BatchWriter& messages);
+  void refuse_held();
   // The lock may be free for those who wait for their turn.
   void grant();
 

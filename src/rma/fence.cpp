@@ -53,10 +53,11 @@ void Fence::advance() {
   }
 }
 
-bool Fence::arrived(uint64_t fence, int64_t round, std::span<const Piece> counts) {
+bool Fence::arrived(int from, uint64_t fence, int64_t round, std::span<const Piece> counts) {
   // Nobody leaves a fence before all have entered it, so nobody is further ahead than the next one.
   const bool entered = fence == fence_ && round >= round_;
   if ((!entered && fence != fence_ + 1) || round < 0 || round >= rounds_) return false;
+  if ((from + (int64_t{1} << round)) % ranks_ != rank_) return false;
   for (const Piece& count : counts) {
     if (count.offset < 0 || count.offset >= ranks_ ||
         (distance_to(static_cast<int>(count.offset)) & ((int64_t{2} << round) - 1)) != 0)

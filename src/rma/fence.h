@@ -31,8 +31,8 @@ class Fence {
 
   // This rank has come, and has sent so many operations to each since its last fence.
   void enter(std::span<const Piece> counts);
-  // False for a token that no rank sends that follows the protocol.
-  bool arrived(uint64_t fence, int64_t round, std::span<const Piece> counts);
+  // `from` sent a token. False for one that no rank sends that follows the protocol.
+  bool arrived(int from, uint64_t fence, int64_t round, std::span<const Piece> counts);
 
   bool met() const { return round_ == rounds_; }  // all have entered
   uint64_t entered() const { return fence_; }

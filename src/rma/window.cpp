@@ -230,10 +230,10 @@ Status Window::take_error() {
 void Window::lost(int peer) {
   exposure_.forget(peer);
   ahead_.erase(peer);
-  take_ahead();
   const int rank = members_.rank_of(peer);
   if (rank < 0) return;
   broken_ = true;
+  take_ahead();
   if (Near* const near = this->near(rank); near != nullptr) {
     near->open = Near::Open::no;
     near->reach = Near::Reach::messages;

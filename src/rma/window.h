@@ -53,6 +53,7 @@ struct Transfer {
   std::byte* result = nullptr;  // what is fetched, packed
   Element element = Element::bytes;
   Operation operation = Operation::replace;
+  uint64_t grain = 0;  // as in Action
   Completion completion = {};  // of an operation that fetches: when the result is there
 
   // How far `Window::issue` has come.
@@ -198,6 +199,8 @@ class Window {
   void put_apart(int peer, const Head& head, bool in_place);
   // Of these: before the messages go.
   void settle();
+  // Before it is closed: what still waits here gets an answer.
+  void refuse_held();
   bool take_token(int peer, const Message& message);
   void answered(const Pending& pending, Status status);
   void failed(int peer, Status status);
@@ -305,8 +308,8 @@ class Window {
   void issue_part(Transfer* transfer, Target* to);
   void use_layout(Transfer* transfer, Target* to);
   void tell_layout(const Transfer& transfer, Target* to);
-  std::vector<Piece> next_pieces(Transfer* transfer, uint64_t most, size_t runs,
-                                 uint64_t* bytes) const;
+  std::vector<Piece> next_pieces(Transfer* transfer, uint64_t most, size_t runs, uint64_t* bytes,
+                                 uint64_t grain = 1) const;
   uint64_t expect_reply(int rank, Target* to, Pending pending);
   void ask(int rank, Target* to, Kind kind);
   Head head(Kind kind) const { return Head{.kind = kind, .window = id_}; }

@@ -103,7 +103,9 @@ bool Window::comes_ahead(int peer, const Head& request) const {
          (!ahead_.empty() && ahead_.contains(peer));
 }
 
+// False also for a rank that is no member.
 bool Window::take(int peer, const Message& message) {
+  if (members_.rank_of(peer) < 0) return false;
   if (comes_ahead(peer, message.head)) return ahead_[peer].hold(message.whole);
   if (!exposure_.take(peer, message)) return false;
   take_ahead();
@@ -111,7 +113,8 @@ bool Window::take(int peer, const Message& message) {
 }
 
 std::byte* Window::place_of_put(int peer, const Head& head) const {
-  return comes_ahead(peer, head) ? nullptr : exposure_.place_of_put(peer, head);
+  if (members_.rank_of(peer) < 0 || comes_ahead(peer, head)) return nullptr;
+  return exposure_.place_of_put(peer, head);
 }
 
 void Window::put_apart(int peer, const Head& head, bool in_place) {
@@ -119,14 +122,20 @@ void Window::put_apart(int peer, const Head& head, bool in_place) {
   take_ahead();
 }
 
+// Where a member is gone it may never end.
 void Window::take_ahead() {
   say_over();
-  if (ahead_.empty() || !messages_met()) return;
+  if (ahead_.empty() || (!messages_met() && !broken_)) return;
   for (const auto& [peer, messages] : std::exchange(ahead_, {})) {
     BatchReader reader(messages.bytes());
     for (Message message; reader.next(&message);) exposure_.take(peer, message);
     exposure_.settle();
   }
+}
+
+void Window::refuse_held() {
+  for (const auto& [peer, messages] : std::exchange(ahead_, {})) exposure_.refuse(peer, messages);
+  exposure_.refuse_held();
 }
 
 void Window::settle() {
@@ -141,7 +150,8 @@ bool Window::take_token(int peer, const Message& message) {
     exposure_.grant();
   } else if (message.head.kind == Kind::post) {
     ++posts_[rank];
-  } else if (!fence_.arrived(message.head.token, message.head.displacement, message.pieces)) {
+  } else if (!fence_.arrived(rank, message.head.token, message.head.displacement,
+                             message.pieces)) {
     return false;
   }
   take_ahead();

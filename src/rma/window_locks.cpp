@@ -145,7 +145,11 @@ void Window::queue_up(Near* near, LockType type) {
   near->type = type;
   near->queued = true;
   queue_of(near->commons).enter(own_place(), type);
-  if (hand_over(*near)) tell_freed(*near);
+  // Whoever may be next must not wait until this rank's program calls again.
+  if (hand_over(*near)) {
+    tell_freed(*near);
+    engine_->push();
+  }
   engine_->expect_turns(this);
 }
 

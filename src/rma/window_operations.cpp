@@ -30,8 +30,10 @@ Status Window::execute_at(const Transfer& transfer, Near* near, bool* refused) {
   const Memory memory = near->rank == rank_ ? Memory() : memory_of(*near);
   const Memory& there = near->rank == rank_ ? exposure_.memory() : memory;
   const auto each_run = [&](auto function) {
+    const uint64_t tail = computes(transfer.kind) ? tail_of(transfer.element) : 0;
     const auto run = [&](const Piece& piece) {
-      std::byte* at = there.at(transfer.displacement, 0, piece.offset, piece.length);
+      std::byte* at = there.at(transfer.displacement, 0, piece.offset,
+                               piece.length > tail ? piece.length - tail : piece.length);
       return at != nullptr && function(at, piece.length);
     };
     if (transfer.layout.size > 0) return transfer.layout.each_run(transfer.length, run);
@@ -39,7 +41,7 @@ Status Window::execute_at(const Transfer& transfer, Near* near, bool* refused) {
     return std::ranges::all_of(transfer.pieces, run);
   };
   const Action action{transfer.kind, transfer.element, transfer.operation, transfer.data,
-                      transfer.result};
+                      transfer.result, transfer.grain};
   if (const Status status = check(action, each_run); status != Status::ok) return status;
   Mutex* const elements = &near->commons->elements;
   if (near->reaches(Near::Reach::memory)) {
@@ -180,8 +182,8 @@ void Window::tell_layout(const Transfer& transfer, Target* to) {
 
 void Window::issue_part(Transfer* transfer, Target* to) {
   const bool fetches = transfer->kind != Kind::put && transfer->kind != Kind::accumulate;
-  const size_t size = size_of(transfer->element);
-  uint64_t bytes = std::min(transfer->length - transfer->done, part / size * size);
+  const uint64_t grain = transfer->grain > 0 ? transfer->grain : size_of(transfer->element);
+  uint64_t bytes = std::min(transfer->length - transfer->done, part / grain * grain);
   Head message = head(transfer->kind);
   std::vector<Piece> pieces;
   if (transfer->sent != nullptr) {
@@ -190,7 +192,7 @@ void Window::issue_part(Transfer* transfer, Target* to) {
   } else if (transfer->pieces.empty() && transfer->layout.size == 0) {
     message.offset = transfer->done;
   } else {
-    pieces = next_pieces(transfer, bytes, most_pieces, &bytes);
+    pieces = next_pieces(transfer, bytes, most_pieces, &bytes, grain);
   }
   message.element = transfer->element;
   message.operation = transfer->operation;
@@ -220,22 +222,44 @@ void Window::issue_part(Transfer* transfer, Target* to) {
     ask(transfer->target, to, Kind::acknowledge);
 }
 
+// Ends where an element of `grain` bytes does, unless there is none that is whole.
 std::vector<Piece> Window::next_pieces(Transfer* transfer, uint64_t most, size_t runs,
-                                       uint64_t* bytes) const {
+                                       uint64_t* bytes, uint64_t grain) const {
   const ElementLayout& layout = transfer->layout;
-  std::vector<Piece> pieces;
-  *bytes = 0;
-  while (transfer->done + *bytes < transfer->length && *bytes < most && pieces.size() < runs) {
-    const Piece whole = layout.size > 0 ? layout.run(transfer->which_element, transfer->piece)
-                                        : transfer->pieces[transfer->piece];
-    const uint64_t length = std::min(whole.length - transfer->of_piece, most - *bytes);
-    pieces.push_back({whole.offset + static_cast<int64_t>(transfer->of_piece), length});
-    *bytes += length;
+  const auto run = [&] {
+    return layout.size > 0 ? layout.run(transfer->which_element, transfer->piece)
+                           : transfer->pieces[transfer->piece];
+  };
+  const auto advance = [&](uint64_t length, uint64_t whole) {
     transfer->of_piece += length;
-    if (transfer->of_piece < whole.length) continue;
+    if (transfer->of_piece < whole) return;
     transfer->of_piece = 0;
     if (++transfer->piece == layout.blocks) transfer->piece = 0, ++transfer->which_element;
+  };
+  std::vector<Piece> pieces;
+  *bytes = 0;
+  struct {
+    size_t pieces = 0, piece = 0;
+    uint64_t of_piece = 0, which_element = 0, bytes = 0, last = 0;
+  } cut;
+  while (transfer->done + *bytes < transfer->length && *bytes < most && pieces.size() < runs) {
+    const Piece whole = run();
+    const uint64_t length = std::min(whole.length - transfer->of_piece, most - *bytes);
+    pieces.push_back({whole.offset + static_cast<int64_t>(transfer->of_piece), length});
+    if (const uint64_t end = grain > 1 ? (*bytes + length) / grain * grain : 0; end > *bytes)
+      cut = {pieces.size(), transfer->piece, transfer->of_piece,
+             transfer->which_element, end, end - *bytes};
+    *bytes += length;
+    advance(length, whole.length);
   }
+  if (cut.bytes == 0 || cut.bytes == *bytes || transfer->done + *bytes == transfer->length)
+    return pieces;
+  pieces.resize(cut.pieces);
+  pieces.back().length = cut.last;
+  *bytes = cut.bytes;
+  transfer->piece = cut.piece, transfer->of_piece = cut.of_piece;
+  transfer->which_element = cut.which_element;
+  advance(cut.last, run().length);
   return pieces;
 }
 

@@ -142,6 +142,47 @@ void pairs_with_gaps_inside() {
   MPI_Type_free(&two);
 }
 
+struct DoubleInt {
+  double value;
+  int index, own;  // which is the program's
+};
+
+// What is behind a pair is not read, nor written where the result goes; the window ends with the
+// last pair's index.
+void pairs_with_gaps_behind() {
+  constexpr int pairs = 3;
+  DoubleInt* memory = nullptr;
+  MPI_Alloc_mem(pairs * sizeof(DoubleInt), MPI_INFO_NULL, &memory);
+  for (int i = 0; i < pairs; ++i) memory[i] = {100.0 + i, 1, 60 + i};
+  MPI_Win win;
+  MPI_Win_create(memory, pairs * sizeof(DoubleInt) - sizeof(int), 1, MPI_INFO_NULL, check::world,
+                 &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  DoubleInt mine[pairs], found[pairs];
+  for (int i = 0; i < pairs; ++i) mine[i] = {1.0 + i, 2, 80 + i}, found[i] = {0, 0, 90 + i};
+  DoubleInt old{0, 0, 95};
+  MPI_Win_fence(0, win);
+  EXPECT_EQ(class_of(MPI_Get_accumulate(mine, pairs, MPI_DOUBLE_INT, found, pairs, MPI_DOUBLE_INT,
+                                        next_rank(), 0, pairs, MPI_DOUBLE_INT, MPI_MINLOC, win)),
+            MPI_SUCCESS);
+  EXPECT_EQ(class_of(MPI_Win_fence(0, win)), MPI_SUCCESS);
+  for (int i = 0; i < pairs; ++i) {
+    EXPECT(memory[i].value == 1.0 + i && memory[i].index == 2);
+    EXPECT_EQ(memory[i].own, 60 + i);
+    EXPECT(found[i].value == 100.0 + i && found[i].index == 1);
+    EXPECT_EQ(found[i].own, 90 + i);
+  }
+  MPI_Win_fence(0, win);
+  EXPECT_EQ(class_of(MPI_Fetch_and_op(&mine[0], &old, MPI_DOUBLE_INT, next_rank(),
+                                      (pairs - 1) * sizeof(DoubleInt), MPI_MAXLOC, win)),
+            MPI_SUCCESS);
+  EXPECT_EQ(class_of(MPI_Win_fence(0, win)), MPI_SUCCESS);
+  EXPECT(old.value == pairs && old.index == 2);
+  EXPECT_EQ(old.own, 95);
+  MPI_Win_free(&win);
+  MPI_Free_mem(memory);
+}
+
 // Predefined as well, though not by a name.
 void types_that_fortran_asks_for_by_their_precision() {
   Words words(8);
@@ -942,6 +983,7 @@ int main(int argc, char** argv) {
         {"counts_whose_bytes_overflow_are_errors", counts_whose_bytes_overflow_are_errors},
 #endif
         {"pairs_with_gaps_inside", pairs_with_gaps_inside},
+        {"pairs_with_gaps_behind", pairs_with_gaps_behind},
         {"types_that_fortran_asks_for_by_their_precision",
          types_that_fortran_asks_for_by_their_precision},
         {"the_compared_value_is_replaced_by_the_old_one",

@@ -11,6 +11,7 @@
 #include <random>
 
 #include "rma/engine.h"
+#include "rma/execute_there.h"
 #include "without_calls.h"
 
 namespace nearcache::rma {
@@ -834,6 +835,200 @@ TEST(Rma, WhoIsToldFirstIsNoMoreThanOneFenceAhead) {
   }
 }
 
+// A fence that a member's death has left open at one rank, while others have left it: what they send
+// then waits for nothing.
+TEST(Rma, AFenceThatWillNotEndHoldsUpNobody) {
+  for (const bool closes : {false, true}) {
+    Job job(3, 24);
+    job.window(0).fence_enter();
+    job.window(1).fence_enter();
+    BatchWriter token;  // of rank 2, which has sent nothing to rank 0
+    token.append(
+        Head{.kind = Kind::fence, .window = Job::window_id, .displacement = 1, .token = 1});
+    job.engines[1]->received(2, token.bytes());
+    ASSERT_TRUE(job.run([&] { return job.window(1).fence_met(); }));
+    uint64_t old = 9;
+    job.put(1, 0, 3, uint64_t{5});
+    job.fetch_add(1, 0, 3, 1, &old);
+    const Mark mark = job.window(1).flush(0);
+    ASSERT_FALSE(job.run([&] { return job.window(1).reached(0, mark); }));
+    if (closes) {
+      job.engines[0]->close(job.windows[0]);
+    } else {
+      job.engines[0]->lost(2, "");
+    }
+    EXPECT_TRUE(job.run([&] { return job.window(1).reached(0, mark); }));
+    EXPECT_EQ(old, closes ? 9u : 5u);
+    EXPECT_EQ(job.window(1).take_error(0), closes ? Status::no_window : Status::ok);
+    job.put(1, 0, 4, uint64_t{6});
+    EXPECT_TRUE(job.flush(1, 0));
+    EXPECT_EQ(job.word(0, 4), closes ? 0u : 6u);
+  }
+}
+
+TEST(Rma, WhatWaitsForALockIsAnsweredWhenItsWindowIsClosed) {
+  Job job(3, 25);
+  job.window(1).lock(0, LockType::exclusive, false);
+  job.put(1, 0, 0, uint64_t{1});
+  ASSERT_TRUE(job.flush(1, 0));
+  job.window(2).lock(0, LockType::exclusive, false);
+  job.put(2, 0, 0, uint64_t{2});
+  const Mark mark = job.window(2).unlock(0);
+  ASSERT_FALSE(job.run([&] { return job.window(2).reached(0, mark); }));
+  job.engines[0]->close(job.windows[0]);
+  EXPECT_TRUE(job.run([&] { return job.window(2).reached(0, mark); }));
+  EXPECT_EQ(job.window(2).take_error(0), Status::no_window);
+  EXPECT_EQ(job.engines[2]->why_lost(), "");
+}
+
+TEST(Rma, WhoSendsATokenOfAnotherHasBrokenTheProtocolAndNotThatOne) {
+  Job job(4, 26);
+  job.window(0).fence_enter();
+  BatchWriter token;
+  token.append(Head{.kind = Kind::fence, .window = Job::window_id, .token = 1});
+  job.engines[0]->received(2, token.bytes());
+  EXPECT_TRUE(job.engines[0]->is_lost(2));
+  job.engines[0]->received(3, token.bytes());
+  EXPECT_FALSE(job.engines[0]->is_lost(3));
+}
+
+TEST(Rma, WhoAsksForAWindowThatItIsNoMemberOfHasBrokenTheProtocol) {
+  Job job(3, 27);
+  std::vector<uint64_t> words(20000);
+  job.engines[0]->open(99, Members(std::vector<int>{0, 1}),
+                       Memory::fixed(words.data(), words.size() * 8, 8));
+  for (const uint64_t length : {uint64_t{8}, uint64_t{100000}}) {
+    BatchWriter put;
+    std::memset(put.append(Head{.kind = Kind::put, .window = 99, .length = length}), 1, length);
+    job.network.fabric(2).send(0, put.bytes());
+    while (job.step()) {
+    }
+  }
+  EXPECT_TRUE(job.engines[0]->is_lost(2));
+  EXPECT_EQ(words, std::vector<uint64_t>(20000));
+}
+
+// Elements of 12 bytes that are replaced, as pairs are: no message ends within one.
+TEST(Rma, NoMessageOfAnAccumulateEndsWithinAnElement) {
+  constexpr uint64_t elements = 20000;
+  const std::vector<std::byte> data(elements * 12, std::byte{1});
+  for (const std::vector<Piece>& blocks :
+       {std::vector<Piece>{}, {{0, 8}, {8, 4}}, {{0, 2}, {4, 4}, {10, 6}}}) {
+    for (const bool by_layout : {false, true}) {
+      Job job(2, 28, elements * 4);
+      Transfer transfer{.kind = Kind::accumulate,
+                        .target = 1,
+                        .length = data.size(),
+                        .data = data.data(),
+                        .grain = 12};
+      std::vector<Piece> pieces;
+      for (uint64_t i = 0; i < elements; ++i) {
+        for (const Piece& each : blocks)
+          pieces.push_back({each.offset + static_cast<int64_t>(i * 32), each.length});
+      }
+      if (!by_layout) {
+        transfer.pieces = pieces;
+      } else if (!blocks.empty()) {
+        transfer.layout = {1, 12, 32, blocks.size(), &blocks, [](const void* of, uint64_t which) {
+                             return (*static_cast<const std::vector<Piece>*>(of))[which];
+                           }};
+      }
+      ASSERT_TRUE(job.issue(0, transfer));
+      const Mark mark = job.window(0).flush(1);
+      const auto* memory = reinterpret_cast<const std::byte*>(&job.word(1, 0));
+      int steps = 0;
+      ASSERT_TRUE(job.run([&] {
+        const auto written = std::count(memory, memory + elements * 32, std::byte{1});
+        EXPECT_EQ(written % 12, 0) << blocks.size() << by_layout;
+        ++steps;
+        return job.window(0).reached(1, mark);
+      }));
+      EXPECT_EQ(std::count(memory, memory + elements * 32, std::byte{1}),
+                static_cast<int64_t>(data.size()));
+      EXPECT_GT(steps, 3);
+    }
+  }
+}
+
+// Another process's memory, in which somebody changes what is between the parts of pairs while one
+// is computed.
+struct MeddledMemory {
+  std::span<std::byte> memory;
+  std::byte* gap;
+
+  net::Reached read(std::byte* to, std::span<iovec> from, uint64_t bytes) const {
+    const std::byte* const end = to + bytes;
+    for (const iovec& run : from) {
+      const auto* at = static_cast<const std::byte*>(run.iov_base);
+      if (at + run.iov_len > memory.data() + memory.size()) return net::Reached::unmapped;
+      std::memcpy(to, at, run.iov_len);
+      to += run.iov_len;
+    }
+    EXPECT_EQ(to, end);
+    *gap = std::byte{77};
+    return net::Reached::all;
+  }
+  net::Reached write(const std::byte* from, std::span<iovec> to, uint64_t bytes) const {
+    const std::byte* const end = from + bytes;
+    for (const iovec& run : to) {
+      std::memcpy(run.iov_base, from, run.iov_len);
+      from += run.iov_len;
+    }
+    EXPECT_EQ(from, end);
+    return net::Reached::all;
+  }
+};
+
+// As many runs at a time as the kernel takes may end within one.
+TEST(Rma, OthersAreKeptOutUntilAnElementIsWhole) {
+  std::vector<std::byte> there(7 * 1000), ours(7 * 999, std::byte{1});
+  std::byte gap;
+  Mutex mutex{};
+  bool intact = true;
+  const Action action{Kind::accumulate, Element::bytes, Operation::replace, ours.data(), nullptr,
+                      21};
+  int free = 0;
+  const net::Reached reached = execute_there(
+      action, MeddledMemory{there, &gap}, ours.size(), &mutex, 1, &intact, [&](auto function) {
+        for (size_t run = 0; run < 999; ++run) {
+          if (run > 0 && run % most_runs == 0) {
+            const bool is_free = mutex.try_lock(2);
+            EXPECT_EQ(is_free, run % 3 == 0) << run;
+            if (is_free) ++free, mutex.unlock();
+          }
+          function(&there[7 * run], 7);
+        }
+      });
+  EXPECT_EQ(reached, net::Reached::all);
+  EXPECT_GT(free, 0);
+  EXPECT_TRUE(mutex.try_lock(2));
+  EXPECT_TRUE(std::equal(ours.begin(), ours.end(), there.begin()));
+}
+
+TEST(Rma, WhatLiesBetweenTheMembersOfPairsIsNotWritten) {
+  struct Pair {
+    double value;
+    int index, gap;
+  };
+  constexpr size_t pairs = 700;
+  std::vector<Pair> there(pairs, Pair{5, 1, 0}), ours(pairs, Pair{3, 2, 8});
+  const std::span memory(reinterpret_cast<std::byte*>(there.data()), pairs * sizeof(Pair) - 4);
+  Mutex mutex{};
+  bool intact = true;
+  const Action action{Kind::accumulate, Element::pair_double, Operation::minloc,
+                      reinterpret_cast<const std::byte*>(ours.data()), nullptr};
+  auto* const gap = reinterpret_cast<std::byte*>(&there[pairs / 2].gap);
+  const net::Reached reached =
+      execute_there(action, MeddledMemory{memory, gap}, pairs * sizeof(Pair), &mutex, 1, &intact,
+                    [&](auto function) { function(memory.data(), pairs * sizeof(Pair)); });
+  EXPECT_EQ(reached, net::Reached::all);
+  for (size_t i = 0; i < pairs; ++i) {
+    EXPECT_EQ(there[i].value, 3) << i;
+    EXPECT_EQ(there[i].index, 2) << i;
+    EXPECT_EQ(there[i].gap, i == pairs / 2 ? 77 : 0) << i;
+  }
+}
+
 TEST(Rma, WhoEntersAFenceOfNoWindowHasBrokenTheProtocol) {
   Job job(2, 22);
   BatchWriter batch;
@@ -934,6 +1129,24 @@ TEST(RmaNode, ALockIsGrantedInTurnToThoseWhoWaitByWordsAndToTheOthers) {
 
 // What is asked for behind a lock is done in its order when the turn comes, and nothing goes by
 // messages.
+// Who comes between the one that frees a lock and its look at the queue has to tell the owner that
+// it is its turn, and may compute then.
+TEST(RmaNode, WhoFindsALockFreeForTheOwnerTellsItAtOnce) {
+  Job job(4, 29, 64, 3);
+  job.window(1).lock(0, LockType::exclusive, false);
+  ASSERT_TRUE(job.put(1, 0, 0, uint64_t{1}));
+  job.window(3).lock(0, LockType::exclusive, false);
+  job.put(3, 0, 0, uint64_t{3});
+  const Mark mark = job.window(3).unlock(0);
+  ASSERT_FALSE(job.run([&] { return job.window(3).reached(0, mark); }));
+  job.window(1).near(0)->give_back_lock();  // and no more, yet
+  job.window(2).lock(0, LockType::exclusive, false);
+  const uint64_t before = job.network.batches();
+  ASSERT_TRUE(job.put(2, 0, 0, uint64_t{2}));
+  EXPECT_GT(job.network.batches(), before);
+  EXPECT_TRUE(job.run([&] { return job.window(3).reached(0, mark); }));
+}
+
 TEST(RmaNode, OperationsWaitWithTheirRankForTheLock) {
   for (const Memories memories : {Memories::arena, Memories::process}) {
     Job job(3, 4, 30000, 3, memories);

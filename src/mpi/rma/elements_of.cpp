@@ -256,6 +256,7 @@ bool runs_of(MPI_Datatype type, MPI_Count count, rma::Element element, Runs* run
   const Elements elements{layout, static_cast<uint64_t>(count)};
   if (pair != nullptr && pair->size != size) {
     if (!runs_of_pairs(*layout, count, size, *pair, runs)) return false;
+    for (const Block& part : pair->blocks) runs->parts.push_back({part.offset, part.length});
   } else if (elements.contiguous()) {
     runs->first = elements.first_offset();
     runs->bytes = elements.bytes();
@@ -282,6 +283,23 @@ void shorten(Runs* runs, uint64_t bytes) {
   runs->pieces.resize(kept);
 }
 
+namespace {
+
+// What lies between the parts of a pair and behind them is not the program's to have read or written.
+// Calls with the place of each part, and the part; and with the length of each pair.
+template <class Part, class Next>
+void each_part(const Runs& runs, Part part, Next next_pair) {
+  for (const Piece& piece : runs.pieces) {
+    for (const Piece& its : runs.parts) {
+      if (static_cast<uint64_t>(its.offset) + its.length <= piece.length)
+        part(piece.offset + its.offset, its);
+    }
+    next_pair(piece.length);
+  }
+}
+
+}  // namespace
+
 const std::byte* packed(const void* address, const Runs& runs, std::vector<std::byte>* storage) {
   const auto* from = static_cast<const std::byte*>(address);
   if (runs.one_run()) return from + runs.first;
@@ -289,8 +307,9 @@ const std::byte* packed(const void* address, const Runs& runs, std::vector<std::
   if (runs.elements.layout != nullptr)
     return pack(address, runs.elements, runs.bytes, storage->data()), storage->data();
   std::byte* to = storage->data();
-  for (const Piece& piece : runs.pieces)
-    to = static_cast<std::byte*>(std::memcpy(to, from + piece.offset, piece.length)) + piece.length;
+  each_part(runs, [&](int64_t at, const Piece& part) {
+    std::memcpy(to + part.offset, from + at, part.length);
+  }, [&](uint64_t bytes) { to += bytes; });
   return storage->data();
 }
 
@@ -298,10 +317,9 @@ void unpack(const std::byte* from, void* address, const Runs& runs) {
   if (runs.elements.layout != nullptr)
     return nearcache::unpack(from, runs.bytes, address, runs.elements);
   auto* to = static_cast<std::byte*>(address);
-  for (const Piece& piece : runs.pieces) {
-    std::memcpy(to + piece.offset, from, piece.length);
-    from += piece.length;
-  }
+  each_part(runs, [&](int64_t at, const Piece& part) {
+    std::memcpy(to + at, from + part.offset, part.length);
+  }, [&](uint64_t bytes) { from += bytes; });
 }
 
 }  // namespace nearcache::mpi

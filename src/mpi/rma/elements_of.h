@@ -23,7 +23,8 @@ void know_element(MPI_Datatype named, rma::Element element);
 struct Runs {
   uint64_t bytes = 0;
   int64_t first = 0;               // where they begin, if there is one run only
-  std::vector<rma::Piece> pieces;  // else all of them, in the order of the type map
+  std::vector<rma::Piece> pieces;  // else all of them, in the order of the type map: of pairs,
+  std::vector<rma::Piece> parts;   // whose value and index lie there in each
   Elements elements;               // or, if there is a layout, those of these
 
   bool one_run() const { return pieces.empty() && elements.layout == nullptr; }

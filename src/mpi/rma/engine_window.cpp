@@ -151,8 +151,7 @@ void EngineWindow::end_fences() {
 void EngineWindow::await_turn_in_queue(int rank) {
   station_->agent().wait(&window_->bell(), [&] { return window_->has_turn(rank); });
   const rma::Agent::Lock lock(&station_->agent());
-  window_->take_turns();
-  station_->agent().send(lock);
+  station_->agent().poll(lock);  // takes the turn, and tells other threads what came with it
 }
 
 void EngineWindow::await_turns() {
@@ -319,6 +318,14 @@ int EngineWindow::get_in_full(void* address, MPI_Count count, MPI_Datatype type,
   return MPI_SUCCESS;
 }
 
+// Of the predefined type that it is made of; 0 if there are several.
+static uint64_t bytes_of_element(MPI_Datatype type, bool named) {
+  int size = 0;
+  const MPI_Datatype base = named ? type : base_type(type);
+  const bool known = base != MPI_DATATYPE_NULL && next.Type_size(base, &size) == MPI_SUCCESS;
+  return known ? static_cast<uint64_t>(size) : 0;
+}
+
 int EngineWindow::accumulate_in_full(const OriginBuffer& origin, const ResultBuffer* result,
                                      const Target& target, MPI_Op op) {
   if (target.rank == MPI_PROC_NULL) return MPI_SUCCESS;
@@ -357,6 +364,7 @@ int EngineWindow::accumulate_in_full(const OriginBuffer& origin, const ResultBuf
   set_target(&transfer, target, to, &one);
   transfer.element = element;
   transfer.operation = *operation;
+  if (element == rma::Element::bytes) transfer.grain = bytes_of_element(target.type, named);
   if (sends) transfer.data = packed(origin.address, from, &storage);
   if (fetches && to.bytes > 0) set_result(&transfer, result->address, results);
   issue(lock, transfer);
