@@ -250,6 +250,41 @@ def test_sources_are_a_part_of_another_project(mpi, tmp_path, target):
         launch.run(mpi, 2, tmp_path / "build" / "app", preload=False).check()
 
 
+def configured(source, build, *settings):
+    done = subprocess.run(
+        ["cmake", "-S", source, "-B", build, "-DNEARCACHE_SMPICC=OFF", *settings],
+        capture_output=True,
+        text=True,
+    )
+    return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+
+def test_what_a_parent_project_sets_holds_when_it_is_first_configured(tmp_path):
+    """Without CMP0126 a cache variable of the same name would take its place, once."""
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(parent C CXX)\n"
+        "set(NEARCACHE_MPICC none)\nset(NEARCACHE_OSHCC none)\n"
+        "set(NEARCACHE_BUILD_SIMULATE OFF)\n"
+        f'add_subdirectory("{launch.ROOT}" nearcache)\n'
+    )
+    code, said = configured(tmp_path, tmp_path / "build")
+    assert code == 0, said
+    assert "-- MPI " not in said and "-- OpenSHMEM " not in said
+
+
+def test_wheel_looks_for_no_mpi_and_says_which_packages_it_needs(tmp_path):
+    code, said = configured(
+        launch.ROOT,
+        tmp_path / "build",
+        "-DNEARCACHE_WHEEL=ON",
+        *(f"-DNEARCACHE_{part}=OFF" for part in ("BUILD_TESTS", "BUILD_APPS", "BUILD_BENCH")),
+        "-DNEARCACHE_INSTALL=OFF",
+        "-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON",
+    )
+    assert code != 0 and "libcli11-dev libfmt-dev" in said, said
+    assert "-- MPI " not in said and "-- OpenSHMEM " not in said
+
+
 @pytest.mark.one_mpi
 def test_libraries_may_be_in_another_folder_than_lib(mpi, prefix, tmp_path):
     """GNUInstallDirs' names: lib64, and Debian's lib/<machine>."""
