@@ -33,15 +33,18 @@ LEAST_SECONDS = 0.001  # a rank
 ENTRY_ROOM = 1.25  # index entries per key, so that the cuckoo index is not full
 LEAST_STORAGE, LEAST_INDEX = 64 << 10, 512
 VERSIONS_BYTES = 1024  # what a validation of mode `coherent` reads of a target
-NO_PROMISE_SHARE = (
-    0.85  # of what `user` saves: then `coherent`, which asks no promise, is advised in its place
-)
+# The mode of windows for which nothing is set: it needs no promise and is safe in any run, so the others are compared with it.
+DEFAULT = "coherent"
+DEFAULT_STORAGE, DEFAULT_INDEX = 1 << 20, 4096  # what a window starts with; it adapts from there
+PROMISES = ("always", "user")
+NO_PROMISE_SHARE = 0.85  # of what a promise saves: then the default is advised in its place
+CLEARLY_MORE = 1.2  # times what the default saves, before `transparent` takes its place
 # Why a promise is not needed where quiet phases do as much.
 DEFAULT_DOES = (
-    "the default, which needs no promise, saves as much in this run, because nobody wrote while gets "
-    "repeated"
+    f"the default mode, `{DEFAULT}`, which needs no promise, saves as much in this run, because nobody "
+    "wrote while gets repeated"
 )
-CLEARLY_MORE = 1.2  # times what `transparent` saves
+UNTIL_WRITTEN = f"the default mode, `{DEFAULT}`, which needs no promise, serves what repeats until somebody writes"
 
 
 @dataclass
@@ -93,6 +96,11 @@ class WindowAdvice:
     # (storage in bytes a rank, share of the get cost that is saved)
     curve: list[tuple[int, float]] = field(default_factory=list)
 
+    @property
+    def sets_mode(self) -> bool:
+        """Whether it must be told its mode: the default needs no word, unless the program or the environment chose another."""
+        return self.mode != DEFAULT or self.now not in ("", DEFAULT)
+
 
 @dataclass
 class Advice:
@@ -109,7 +117,8 @@ class Advice:
     modelled: str
     windows: list[WindowAdvice]
     left_alone: list[str]  # reasons why Nearcache did not touch other windows
-    settings: dict[str, str | int]  # for all windows, when they agree: option name to value
+    # for all windows, when they agree: option name to value; empty also where there is nothing to set
+    settings: dict[str, str | int]
     notes: list[str]
 
     def as_json(self) -> dict[str, Any]:
@@ -158,11 +167,11 @@ def index_for(window: CurveWindow, storage: int) -> int:
 
 
 def safe_mode(window: SafetyWindow, complete: bool) -> tuple[str, list[str]]:
-    """The most that this run shows to be safe, and why not more."""
+    """The most that this run shows to be safe, and why not more: a promise, or the default."""
     always, user = window["always"], window["user"]
     if not complete:
-        return "transparent", [
-            "traces of some ranks are missing or incomplete, so no other mode can be vouched for"
+        return DEFAULT, [
+            "traces of some ranks are missing or incomplete, so no promise can be vouched for"
         ]
     if window["writes_while_read"] == 0:
         return "always", [
@@ -183,7 +192,7 @@ def safe_mode(window: SafetyWindow, complete: bool) -> tuple[str, list[str]]:
     )
     if user["stale"] == 0:
         return "user", ["writing and reading phases alternate", why]
-    return "transparent", ["it was written while it was read", why]
+    return DEFAULT, ["it was written while it was read", why]
 
 
 def writer(example: Example) -> str:
@@ -205,7 +214,7 @@ def shared_rows(replay: Replay) -> dict[int, list[tuple[float, ReplayedWindow]]]
 
 
 def rule_of(window: SafetyWindow, mode: str) -> Rule:
-    """pre: mode is always or user."""
+    """pre: mode is one of PROMISES."""
     return window["always"] if mode == "always" else window["user"]
 
 
@@ -277,6 +286,9 @@ class Judge:
     def all_there(self) -> bool:
         return self.whole and self.of_one_run and self.traced == self.ranks
 
+    def complete(self, window: SafetyWindow) -> bool:
+        return self.all_there() and window["traced_ranks"] == window["ranks"]
+
     def settle_times(self) -> float:
         """Seconds of all gets, a rank. Those of a run whose gets cost something else are exchanged in the time of the run."""
 
@@ -320,7 +332,7 @@ class Judge:
 
     def window(self, window: SafetyWindow) -> WindowAdvice:
         """The advice for one window: the safe mode that saves most, if that is worth anything."""
-        complete = self.all_there() and window["traced_ranks"] == window["ranks"]
+        complete = self.complete(window)
         mode, reasons = safe_mode(window, complete)
         advice = WindowAdvice(
             id=window["id"],
@@ -334,7 +346,7 @@ class Judge:
             repeats=window["always"]["hits"] / max(1, window["gets"]),
         )
         if (
-            window["mode"] in ("always", "user")
+            window["mode"] in PROMISES
             and rule_of(window, window["mode"])["stale"]
             and mode != window["mode"]
         ):
@@ -347,25 +359,7 @@ class Judge:
         if window["id"] in self.obstacles:
             advice.reasons = [f"it cannot be cached: {self.obstacles[window['id']]}"]
             return advice
-        if (
-            hits_of(self.transparent.get(window["id"])) > 0
-            and self.saved_by(self.transparent.get(window["id"]))
-            >= 0.9 * self.saved_ns(window, mode)
-            and mode != "transparent"
-        ):
-            mode = "transparent"
-            reasons = [
-                "its gets repeat before others' writes must be visible, so `transparent`, which needs no promise, saves as much as any mode"
-            ]
-        elif (
-            mode != "transparent"
-            and self.saved_by(self.quiet.get(window["id"])) >= 0.9 * self.saved_ns(window, mode) > 0
-        ):
-            mode, reasons = (
-                ("transparent", [DEFAULT_DOES])
-                if mode == "user"
-                else (mode, [*reasons, DEFAULT_DOES])
-            )
+        mode, reasons = self.without_promise(window, mode, reasons)
         ranks = max(1, window["traced_ranks"])
         if window["id"] in self.coherent:
             row = self.coherent[window["id"]]
@@ -373,10 +367,8 @@ class Judge:
                 hits=hits_of(row),
                 hits_kept=row["hits_kept"],
                 validations=row["validations"],
-                saved_seconds=1e-9 * self.scale * self.saved_ns(window, "coherent") / ranks,
+                saved_seconds=1e-9 * self.scale * self.coherent_ns(row, self.cost) / ranks,
             )
-            if complete:
-                mode, reasons = self.with_coherent(window, mode, reasons)
         if complete:
             advice.shared = self.share_of(window, mode)
         advice.saved_seconds = max(0.0, 1e-9 * self.scale * self.saved_ns(window, mode) / ranks)
@@ -411,48 +403,66 @@ class Judge:
         self.add_storage(advice)
         return advice
 
-    def with_coherent(
+    def without_promise(
         self, window: SafetyWindow, mode: str, reasons: list[str]
     ) -> tuple[str, list[str]]:
-        """Mode `coherent` where it takes the place of a promise, or gains what `transparent` must fetch again; and why."""
-        row, saved, other = (
-            self.coherent[window["id"]],
-            self.saved_ns(window, "coherent"),
-            self.saved_ns(window, mode),
-        )
-        if saved <= 0 or not row["hits_kept"]:
-            return mode, reasons
-        text = (
-            f"`coherent` keeps what nobody wrote across synchronisation, and needs no promise: {row['hits_kept']:,} hits on data "
-            f"read before, for {row['validations']:,} reads of versions (estimated from the writes in the traces, at best)"
-        )
-        # Not held against it: the trace may be the reason, as the kernel watches pages for the trace or for the mode, not for both.
-        why = self.incoherent.get(window["id"])
-        kept_back = (
-            [
-                f"in this run, which recorded a trace, others kept nothing of it, or of some rank's part: {why}"
+        """The mode of the advice, and why: the default, unless a promise or `transparent` saves clearly more. pre: `mode` is safe."""
+        saved = self.saved_ns(window, DEFAULT)
+        row = self.coherent_row(window)
+        best, why = DEFAULT, self.why_default(window)
+        if row and self.saved_ns(window, "transparent") > CLEARLY_MORE * max(saved, 0.0):
+            saved = self.saved_ns(window, "transparent")
+            best = "transparent"
+            why = [
+                f"`transparent`, which needs no promise either, saves more than the default mode, `{DEFAULT}`, whose {row['validations']:,} reads "
+                "of versions cost more than is saved by what they keep"
             ]
-            if why
-            else []
-        )
-        if mode == "user" and saved >= NO_PROMISE_SHARE * other:
-            return "coherent", [
-                text,
-                *kept_back,
-                f"`user`, by a promise of the program, would save "
-                f"{'no more' if saved >= other else f'{other / saved - 1:.0%} more'}",
+        if mode not in PROMISES:
+            return best, [*why, *reasons]
+        other = self.saved_ns(window, mode)
+        if 0 < saved and saved >= NO_PROMISE_SHARE * other:
+            more = other / saved - 1
+            would = f"{more:.0%} more" if more >= 0.01 else "no more"
+            return best, [
+                *why,
+                f"`{mode}`, by a promise of the program, would save {would}",
                 *reasons,
             ]
-        if mode == "transparent" and saved >= CLEARLY_MORE * max(other, 0.0):
-            # The other reasons are why no promise holds, or why `transparent` is as good as one.
-            why_no_promise = [reason for reason in reasons if "needs no promise" not in reason]
-            return "coherent", [text, *kept_back, *why_no_promise]
-        if mode == "always" and saved >= NO_PROMISE_SHARE * other and reasons[-1] != DEFAULT_DOES:
-            return mode, [
+        if 0 < saved < other:
+            reasons = [
                 *reasons,
-                f"`coherent`, which needs no promise, would save {min(1.0, saved / other):.0%} of that (estimated, at best)",
+                f"`{best}`, which needs no promise, would save {saved / other:.0%} of that (estimated, at best)",
             ]
         return mode, reasons
+
+    def why_default(self, window: SafetyWindow) -> list[str]:
+        """What the default serves in it; nothing where that is not known."""
+        row = self.coherent_row(window)
+        if row and row["hits_kept"]:
+            text = (
+                f"`{DEFAULT}` keeps what nobody wrote across synchronisation, and needs no promise: {row['hits_kept']:,} hits on data "
+                f"read before, for {row['validations']:,} reads of versions (estimated from the writes in the traces, at best)"
+            )
+            # Not held against it: the trace may be the reason, as the kernel watches pages for the trace or for the mode, not for both.
+            held = self.incoherent.get(window["id"])
+            return [
+                text,
+                *(
+                    [
+                        f"in this run, which recorded a trace, others kept nothing of it, or of some rank's part: {held}"
+                    ]
+                    if held
+                    else []
+                ),
+            ]
+        certain = hits_of(self.transparent.get(window["id"]))
+        if certain and certain >= 0.9 * hits_of(self.default_row(window)):
+            return [
+                f"its gets repeat before others' writes must be visible, so the default mode, `{DEFAULT}`, needs no promise to serve them"
+            ]
+        if not self.complete(window) or hits_of(self.default_row(window)) < 0.01 * window["gets"]:
+            return []
+        return [DEFAULT_DOES if window["writes_while_read"] == 0 else UNTIL_WRITTEN]
 
     def share_of(self, window: SafetyWindow, mode: str) -> SharedAdvice | None:
         """One cache for the ranks of a host: in the mode of the advice, or the most that is safe if that saves clearly more."""
@@ -518,10 +528,13 @@ class Judge:
             row, a_rank = self.quiet[advice.id], 1e-9 / max(1, self.traced)
             alone = max(alone, a_rank * self.scale * self.saved_by(row))
             alone_least = max(alone_least, min(alone, a_rank * self.saved_by(row, self.least)))
-        return (
-            shared.saved_seconds_least - alone_least >= LEAST_SECONDS
-            and shared.saved_seconds - alone >= LEAST_SHARE * self.wall
+        # Both estimates have room for everything: what one saves more, it saves by what others fetched.
+        part = shared.hits_of_others / max(1, shared.hits)
+        more = min(shared.saved_seconds - alone, part * shared.saved_seconds)
+        more_least = min(
+            shared.saved_seconds_least - alone_least, part * shared.saved_seconds_least
         )
+        return more_least >= LEAST_SECONDS and more >= LEAST_SHARE * self.wall
 
     def why_shared(self, shared: SharedAdvice, alone: list[str]) -> str:
         of_others = shared.hits_of_others / max(1, shared.hits)
@@ -534,13 +547,10 @@ class Judge:
     def saved_ns(self, window: SafetyWindow, mode: str, cost: Cost | Price | None = None) -> float:
         """Over all ranks: what hits of the library's own engine save, with room for everything."""
         cost = cost or self.cost
-        if mode == "coherent":
-            row = self.coherent.get(window["id"])
-            validations = row["validations"] if row else 0
-            return self.saved_by(row, cost) - cost_ns(
-                cost, validations, validations * VERSIONS_BYTES
-            )
-        if mode == "transparent":
+        row = self.coherent_row(window)
+        if mode == DEFAULT and row:
+            return self.coherent_ns(row, cost)
+        if mode in (DEFAULT, "transparent"):
             return self.saved_by(self.transparent_row(window), cost)
         curve = self.curves.get(window["id"])
         if not curve or not curve["points"]:
@@ -551,6 +561,10 @@ class Judge:
         )
         # Of these hits `user` keeps what its invalidations leave.
         return always * (rule_of(window, mode)["hits"] / max(1, window["always"]["hits"]))
+
+    def coherent_ns(self, row: ReplayedWindow, cost: Cost | Price) -> float:
+        looks = row["validations"]
+        return self.saved_by(row, cost) - cost_ns(cost, looks, looks * VERSIONS_BYTES)
 
     def saved_by(self, row: ReplayedWindow | None, cost: Cost | Price | None = None) -> float:
         return gain_ns(cost or self.cost, hits_of(row), row["hit_bytes"] if row else 0)
@@ -564,8 +578,12 @@ class Judge:
             else self.quiet.get(window["id"], certain)
         )
 
-    def transparent_hits(self, window: SafetyWindow) -> int:
-        return hits_of(self.transparent_row(window))
+    def coherent_row(self, window: SafetyWindow) -> ReplayedWindow | None:
+        """None where traces are missing: the writes are not known, and what it does at least is what `transparent` does."""
+        return self.coherent.get(window["id"]) if self.complete(window) else None
+
+    def default_row(self, window: SafetyWindow) -> ReplayedWindow | None:
+        return self.coherent_row(window) or self.transparent_row(window)
 
     def worth(self, advice: WindowAdvice) -> bool:
         """A busy machine makes the run longer, and the mean get in proportion, but not the quickest one."""
@@ -585,7 +603,9 @@ class Judge:
             return
         advice.storage_bytes = storage_for(curve)
         advice.index_entries = index_for(curve, advice.storage_bytes)
-        if advice.mode == "coherent":
+        if advice.mode == DEFAULT:
+            if advice.storage_bytes <= DEFAULT_STORAGE and advice.index_entries <= DEFAULT_INDEX:
+                advice.storage_bytes = advice.index_entries = 0
             return  # the curve is that of mode `always`: room for all that repeats
         # a small window's curve has points that are the same in granules
         advice.curve = list(
@@ -598,7 +618,8 @@ class Judge:
             return [
                 f"its gets rarely repeat: {window['always']['hits']:,} of {window['gets']:,} requested what the same rank had read before"
             ]
-        if mode == "transparent" and self.transparent_hits(window) < 0.01 * window["gets"]:
+        row = self.default_row(window) if mode == DEFAULT else self.transparent_row(window)
+        if mode not in PROMISES and hits_of(row) < 0.01 * window["gets"]:
             return [
                 "gets repeat, but only after a synchronisation that must make others' writes visible",
                 *reasons,
@@ -623,11 +644,11 @@ def settings_of(windows: Sequence[WindowAdvice]) -> dict[str, str | int]:
     if not helped or len({window.mode for window in helped}) > 1:
         return {}
     mode = helped[0].mode
-    if mode not in ("transparent", "coherent") and any(
-        not window.helps and window.gets for window in windows
-    ):
+    if mode in PROMISES and any(not window.helps and window.gets for window in windows):
         return {}
-    settings: dict[str, str | int] = {"mode": mode}
+    settings: dict[str, str | int] = {}
+    if any(window.sets_mode for window in helped):
+        settings["mode"] = mode
     if any(window.storage_bytes for window in helped):
         settings["storage"] = max(window.storage_bytes for window in helped)
         settings["index"] = max(window.index_entries for window in helped)

@@ -7,7 +7,9 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from .answers import Cost
-from .judgement import Advice, WindowAdvice
+from .judgement import DEFAULT, Advice, WindowAdvice
+
+WHOLE, NOTHING = "For the whole program", "There is nothing to set"
 
 
 def size(value: int) -> str:
@@ -54,7 +56,8 @@ def window_lines(window: WindowAdvice) -> Iterator[str]:
     if not window.helps:
         yield f"{title}: {'it depends' if window.undecided else 'leave it as it is'} ({gets_of(window)})"
     else:
-        yield f"{title}: mode {window.mode}, saves {range_of(window)} per rank ({gets_of(window)})"
+        mode = f"{window.mode}, the default" if window.mode == DEFAULT else window.mode
+        yield f"{title}: mode {mode}, saves {range_of(window)} per rank ({gets_of(window)})"
     yield from (f"    {reason}" for reason in window.reasons)
     if window.danger:
         yield f"    Warning: {window.danger}"
@@ -95,10 +98,26 @@ def option_words(settings: Mapping[str, str | int]) -> list[str]:
     return [word for name, value in values.items() for word in (f"--{name}", value)]
 
 
+def keys_of(window: WindowAdvice) -> dict[str, str]:
+    """Info keys, by name; none where the window does by itself what is advised."""
+    keys = {"nearcache_mode": window.mode} if window.sets_mode else {}
+    if window.shared and window.shared.helps:
+        keys.update(nearcache_share="node")
+    elif window.apart:
+        keys.update(nearcache_share="off")
+    if window.storage_bytes:
+        keys.update(
+            nearcache_storage=size(window.storage_bytes),
+            nearcache_index=str(window.index_entries),
+        )
+    return keys
+
+
 def what_to_set(advice: Advice, command: Sequence[str] | None) -> Iterator[str]:
     if not advice.helps:
         return
-    if advice.settings:
+    helped = {window.id: keys_of(window) for window in advice.windows if window.helps}
+    if advice.settings or not any(helped.values()):
         words = shlex.join(
             [
                 "nearcache",
@@ -108,24 +127,13 @@ def what_to_set(advice: Advice, command: Sequence[str] | None) -> Iterator[str]:
                 *(command or ["mpiexec", "...", "./program"]),
             ]
         )
-        yield f"For the whole program:  {words}"
+        yield f"{WHOLE if advice.settings else NOTHING}:  {words}"
     else:
         yield "Windows differ, so give each its own info keys when it is created:"
-    for window in advice.windows:
-        if not window.helps:
-            continue
-        keys = {"nearcache_mode": window.mode}
-        if window.shared and window.shared.helps:
-            keys.update(nearcache_share="node")
-        elif window.apart:
-            keys.update(nearcache_share="off")
-        if window.storage_bytes:
-            keys.update(
-                nearcache_storage=size(window.storage_bytes),
-                nearcache_index=str(window.index_entries),
-            )
+    for number, keys in helped.items():
         calls = "; ".join(f'MPI_Info_set(info, "{key}", "{value}")' for key, value in keys.items())
-        yield f"In the program (window {window.id}):  {calls}"
+        if calls:
+            yield f"In the program (window {number}):  {calls}"
 
 
 def windows_without_gets(advice: Advice) -> Iterator[str]:
@@ -176,7 +184,7 @@ def render(advice: Advice, command: Sequence[str] | None = None, width: int = 10
 
 
 def wrapped(line: str, width: int) -> str:
-    if "MPI_Info_set" in line or line.startswith("For the whole program"):
+    if "MPI_Info_set" in line or line.startswith((WHOLE, NOTHING)):
         return line  # to be copied
     indent = " " * (len(line) - len(line.lstrip()))
     return textwrap.fill(
