@@ -482,3 +482,25 @@ def test_page_of_an_openshmem_program_that_asked_for_nothing_misses_nothing():
     assert (
         "accessed no symmetric object" in page and "No call of the program was an acquire" in page
     )
+
+
+def test_gets_of_own_memory_are_in_no_hit_figure():
+    from nearcache.html import verdict
+
+    document = json.loads(EXAMPLE.read_text())
+    totals = {name: 0 for name in document["totals"]}
+    document["totals"] = {**totals, "gets": 100, "own_gets": 60, "bypassed": 60, "hits_full": 30}
+    said = verdict.sentences(document)
+    assert said[1].startswith(
+        "Of 40 gets of other ranks' memory (60 of a rank's own are not counted) 75.0% were hits"
+    )
+    assert ("75.0%", "hit ratio", "30 of 40 gets of other ranks' memory") in verdict.tiles(document)
+    document["totals"]["own_gets"] = 100
+    assert verdict.sentences(document)[1].startswith("All 100 gets were of a rank's own memory")
+
+
+def test_what_an_infinite_cache_would_serve_is_said_of_one_that_does_not_read_ahead():
+    from nearcache.html import verdict
+
+    said = " ".join(verdict.sentences(json.loads(EXAMPLE.read_text())))
+    assert "cache that fetches only what was requested would serve no more" in said

@@ -73,14 +73,19 @@ def sentences(document: Report) -> list[str]:
     gets = totals.get("gets", 0)
     if not gets:
         return found
-    line = f"Of {gets:,} gets {percent(hit_rate(totals))} were hits"
+    own = totals.get("own_gets", 0)
+    if own >= gets:
+        return [*found, f"All {gets:,} gets were of a rank's own memory, which needs no cache."]
+    of_others = f" of other ranks' memory ({own:,} of a rank's own are not counted)" if own else ""
+    line = f"Of {gets - own:,} gets{of_others} {percent(hit_rate(totals))} were hits"
     if totals.get("bytes_requested"):
         line += f"; {percent(totals.get('bytes_from_cache', 0) / totals['bytes_requested'])} of the requested bytes came from the cache"
     found.append(line + ".")
     again = repeats(((document.get("details") or {}).get("reuse") or {}).get("classes") or [])
     if again is not None:
         found.append(
-            f"About {percent(again)} of the gets repeat an earlier one of their rank: even an infinite cache would serve no more than these."
+            f"About {percent(again)} of the gets repeat an earlier one of their rank: even an infinite cache "
+            "that fetches only what was requested would serve no more than these."
         )
     return (
         found
@@ -201,11 +206,13 @@ def tiles(document: Report) -> list[tuple[str, str, str]]:
     totals, ranks = document["totals"], max(document["ranks"], 1)
     wall = document["wall_seconds"]
     one, several = processes(document)
+    own = totals.get("own_gets", 0)
+    of_others = f" of other {several}' memory" if own else ""
     found = [
         (
             percent(hit_rate(totals)),
             "hit ratio",
-            f"{hits(totals):,} of {totals.get('gets', 0):,} gets",
+            f"{hits(totals):,} of {totals.get('gets', 0) - own:,} gets{of_others}",
         )
     ]
     if totals.get("bytes_requested"):
