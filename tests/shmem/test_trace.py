@@ -193,6 +193,46 @@ def test_no_more_is_saved_than_the_run_took():
     assert advice.saved_seconds == pytest.approx(0.75)
 
 
+def test_without_a_measured_cost_there_is_no_verdict():
+    cost = {**study(1, [1] * 6)["cost"], "from": "assumed"}
+    advice = openshmem.advice_of(study(1e9, [1e8] * 6, cost=cost), 2.0, None)
+    assert (advice.verdict, advice.helps, advice.saved_seconds) == ("unknown", False, 0.0)
+    assert advice.as_json()["verdict"] == "unknown"
+    told = openshmem.render(advice, None, 300)
+    assert told.startswith("No verdict") and "--model L,G" in told
+    assert "ns/B" not in told.split("\n", 2)[2] and "Command:" not in told
+    measured = openshmem.advice_of(study(1e9, [1e8] * 6), 2.0, None)
+    assert measured.verdict == "helps"
+
+
+@pytest.mark.parametrize(
+    "changes, kept",
+    [
+        ({}, True),
+        ({"api": "MPI"}, None),
+        ({"options": {"shmem_check": "false"}}, None),
+        ({"options": {}}, None),
+        ({"totals": {"hits_checked": 0, "hits_old": 0}}, None),
+        ({"totals": {"hits_checked": 7, "hits_old": 1}}, False),
+    ],
+)
+def test_contract_is_vouched_for_only_where_hits_were_compared(tmp_path, changes, kept):
+    document = {
+        "format": "nearcache-report",
+        "version": 3,
+        "api": "OpenSHMEM",
+        "options": {"shmem_check": "true"},
+        "totals": {"hits_checked": 7, "hits_old": 0},
+        **{name: {} for name in ("spread", "wall_seconds", "windows", "verdict")},
+        "ranks": 1,
+    }
+    (tmp_path / "t.report.json").write_text(json.dumps({**document, **changes}))
+    found = openshmem.contract_of(str(tmp_path / "t"))
+    assert (found and found.kept) == kept
+    advice = openshmem.advice_of(study(1e9, [1e8] * 6), 2.0, found)
+    assert ("was not checked" in openshmem.render(advice, None, 300)) == (kept is None)
+
+
 @pytest.fixture
 def nearcache_command():
     """Runs the command of the checkout."""

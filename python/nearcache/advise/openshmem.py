@@ -17,6 +17,8 @@ from typing import Any
 from .. import report_file, simulate
 from ..ended import run_to_its_end
 from ..errors import Refused
+from ..plain import plain
+from ..report_counts import api
 from . import text
 from .answers import PageCost, PageRow, PageStudy
 from .judgement import ENOUGH, LEAST_SECONDS, LEAST_SHARE
@@ -44,6 +46,9 @@ class PageAdvice:
     program: str
     pes: int
     modelled: str
+    verdict: (
+        str  # helps, no, or unknown: it depends on what operations cost, which was not measured
+    )
     helps: bool
     saved_seconds: float  # a PE, mean; below 0: lost
     wall_seconds: float  # of the uncached run
@@ -89,11 +94,21 @@ def run_upc(words: Sequence[str], options: dict[str, str]) -> int:
 
 
 def contract_of(prefix: str) -> Contract | None:
+    """What the report beside the traces says of it; None where no hit was compared."""
     path = prefix + REPORT
     if not os.path.exists(path):
         return None
-    totals = report_file.load(path)["totals"]
-    return Contract(totals.get("hits_checked", 0), totals.get("hits_old", 0))
+    report = report_file.load(path)
+    try:
+        checked_by_it = (
+            api(report) == "OpenSHMEM" and report["options"].get("shmem_check") == "true"
+        )
+        found = Contract(
+            int(report["totals"].get("hits_checked", 0)), int(report["totals"].get("hits_old", 0))
+        )
+    except report_file.DAMAGE as error:
+        raise report_file.damaged(error, path) from None
+    return found if checked_by_it and found.hits_checked > 0 else None
 
 
 def is_of_openshmem(names: Iterable[str]) -> bool:
@@ -121,7 +136,10 @@ def advice_of(study: PageStudy, wall: float, contract: Contract | None) -> PageA
         return 1e-9 * float(study["uncached_ns"] - row["ns"]) / pes
 
     best = max(map(saved, study["rows"]))
-    enough = [row for row in study["rows"] if saved(row) >= ENOUGH * best] if best > 0 else []
+    known = study["cost"]["from"] != "assumed"
+    enough = (
+        [row for row in study["rows"] if saved(row) >= ENOUGH * best] if known and best > 0 else []
+    )
     default = next(row for row in study["rows"] if row["storage_bytes"] == DEFAULT_SIZE)
     # as it comes, unless another size is worth naming
     row = default if default in enough or not enough else enough[0]
@@ -130,20 +148,21 @@ def advice_of(study: PageStudy, wall: float, contract: Contract | None) -> PageA
         wall = max(wall, communication)
     # samples of a busy machine may say that operations took longer than the run: then they are too dear in proportion
     scale = min(1.0, wall / communication) if communication > 0 else 1.0
-    gain = scale * saved(row)
+    gain = scale * saved(row) if known else 0.0
+    serves = row["hits"] > 0 or row["joined_puts"] > 0
+    helps = gain > LEAST_SECONDS and gain > LEAST_SHARE * wall
     notes = []
     if any(trace["dropped"] or trace["cut_short"] for trace in traces) or pes < traces[0]["ranks"]:
         notes.append("traces are missing or incomplete")
-    if study["cost"]["from"] == "assumed":
-        notes.append("nothing was measured: what a get costs is assumed; give it by --model L,G")
     return PageAdvice(
         program=traces[0]["program"],
         pes=traces[0]["ranks"],
         modelled=traces[0]["modelled"],
-        helps=gain > LEAST_SECONDS and gain > LEAST_SHARE * wall,
+        verdict="helps" if helps else "unknown" if serves and not known else "no",
+        helps=helps,
         saved_seconds=gain,
         wall_seconds=wall,
-        communication_seconds=scale * communication,
+        communication_seconds=scale * communication if known else 0.0,
         hits=row["hits"] / max(1, study["gets"]),
         joined_puts=row["joined_puts"] / max(1, study["puts"]),
         gets=study["gets"],
@@ -158,6 +177,11 @@ def advice_of(study: PageStudy, wall: float, contract: Contract | None) -> PageA
 def headline(advice: PageAdvice) -> str:
     if not advice.gets and not advice.puts:
         return "Caching would not make this run faster: no PE read or wrote another PE's memory over the network."
+    if advice.verdict == "unknown":
+        return (
+            "No verdict: this run did not measure what gets and puts cost. State what a get costs where the program is to run with "
+            "--model L,G (ns and ns per byte), or run longer."
+        )
     if not advice.helps:
         loss = f" It would cost about {text.seconds(-advice.saved_seconds)} per PE."
         lost = advice.saved_seconds < -LEAST_SECONDS
@@ -173,7 +197,7 @@ def contract_line(advice: PageAdvice) -> str:
     found = advice.contract
     if found is None:
         return (
-            "Whether the program keeps the cache's contract was not checked: run it with "
+            "Whether the program keeps the cache's contract was not checked, as no hit was fetched again: run it with "
             "NEARCACHE_SHMEM_CHECK=1 (docs/semantics-openshmem.md)."
         )
     if found.kept:
@@ -190,12 +214,15 @@ def contract_line(advice: PageAdvice) -> str:
 def lines_of(advice: PageAdvice, words: Sequence[str]) -> Iterable[str]:
     cost = advice.cost
     yield headline(advice)
-    yield (
-        f"{advice.program}, {advice.pes} PEs, {text.seconds(advice.wall_seconds)}; a get costs {cost['latency_ns']:,.0f} ns + "
-        f"{cost['ns_per_byte']:.2f} ns/B, a put {cost['put_ns']:,.0f} ns, a quiet {cost['quiet_ns']:,.0f} ns "
-        f"({'measured' if cost['from'] == 'trace' else cost['from']}), all of them "
-        f"{text.seconds(advice.communication_seconds)} per PE uncached."
-    )
+    about = f"{advice.program}, {advice.pes} PEs, {text.seconds(advice.wall_seconds)}"
+    if cost["from"] != "assumed":
+        about += (
+            f"; a get costs {cost['latency_ns']:,.0f} ns + "
+            f"{cost['ns_per_byte']:.2f} ns/B, a put {cost['put_ns']:,.0f} ns, a quiet {cost['quiet_ns']:,.0f} ns "
+            f"({'measured' if cost['from'] == 'trace' else 'given'}), all of them "
+            f"{text.seconds(advice.communication_seconds)} per PE uncached"
+        )
+    yield about + "."
     if advice.gets or advice.puts:
         yield (
             f"A cache of {text.size(advice.storage_bytes)} would serve {advice.hits:.0%} of {advice.gets:,} gets, and "
@@ -222,6 +249,6 @@ def render(advice: PageAdvice, words: Sequence[str] | None, width: int) -> str:
     def wrapped(line: str) -> str:
         if line.startswith("Command:"):
             return line  # to be copied
-        return textwrap.fill(line, width, break_on_hyphens=False, break_long_words=False)
+        return textwrap.fill(plain(line), width, break_on_hyphens=False, break_long_words=False)
 
     return "\n\n".join(wrapped(line) for line in lines_of(advice, words or [])) + "\n"

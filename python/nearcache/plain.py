@@ -1,0 +1,17 @@
+"""Texts that others chose (names of programs, windows and files), without what a terminal would take for a command."""
+
+from __future__ import annotations
+
+import re
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def plain(text: object) -> str:
+    """On one line."""
+    return CONTROL.sub("?", " ".join(str(text).split()))
+
+
+def plain_lines(text: str) -> str:
+    """The lines stay."""
+    return "\n".join(CONTROL.sub("?", line) for line in text.split("\n"))
