@@ -12,6 +12,7 @@ from rich.text import Text
 
 from . import report_file
 from .errors import Command, NearcacheError
+from .plain import plain
 from .report_counts import (
     TRAFFIC,
     Report,
@@ -25,7 +26,7 @@ from .report_counts import (
     shares,
     told_apart,
 )
-from .report_text import CONTROL, _grid
+from .report_text import _grid
 
 
 class Row(NamedTuple):
@@ -54,10 +55,6 @@ SETTINGS = {
     "modelled": "network model",
     "nearcache": "Nearcache",
 }
-
-
-def plain(value: object) -> str:
-    return CONTROL.sub("?", " ".join(str(value).split()))
 
 
 def ratio(first: float, second: float) -> str:

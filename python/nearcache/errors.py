@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 import click
+
+from .plain import plain_lines
 
 # A program run by `nearcache run` passes its own exit code through; these are ours. They keep clear of
 # 1 and of 128+signal, which programs and launchers use.
@@ -29,7 +32,7 @@ class NearcacheError(click.ClickException):
         self.exit_code = exit_code  # type: ignore[misc]  # of the class in click, which reads it of the instance
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(f"nearcache: {self.format_message()}", err=True)
+        click.echo(f"nearcache: {plain_lines(self.format_message())}", err=True)
 
 
 @contextmanager
@@ -71,9 +74,13 @@ class Commands(Command, click.Group):
     """A command that has others. Their errors pass through it."""
 
     def main(self, *args: Any, **more: Any) -> Any:
-        for name in ("stdout", "stderr"):  # closed by who starts this: Python has None there
-            if getattr(sys, name) is None:
+        for name in ("stdout", "stderr"):
+            stream = getattr(sys, name)
+            if stream is None:  # closed by who starts this
                 setattr(sys, name, open(os.devnull, "w"))  # for the life of the process
+            elif isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+                # Names may hold what the terminal cannot show, or bytes that are no text at all.
+                stream.reconfigure(errors="backslashreplace")
         return super().main(*args, **more)
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -58,9 +58,20 @@ class Home:
 
     def folder(self, name: str) -> Path:
         """Where an installation has its `lib`, `libexec` or `include`, by what CMake wrote down of GNUInstallDirs' names."""
-        written = self.path / "share" / "nearcache" / "folders.json"
-        names = json.loads(written.read_text()) if written.exists() else {}
-        return self.path / names.get(name, name)
+        return self.path / self.told("folders.json").get(name, name)
+
+    def told(self, file: str) -> dict[str, str]:
+        """What the build or the installation wrote down, {} where it wrote nothing."""
+        path = self.path / "share" / "nearcache" / file
+        if not path.exists():
+            return {}
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise NearcacheError(f"{path} is damaged: {error}") from None
+        if not isinstance(found, dict):
+            raise NearcacheError(f"{path} is damaged: it is no object")
+        return {key: value for key, value in found.items() if isinstance(value, str)}
 
     def objects(self) -> list[PreloadObject]:
         """The preload objects, by tag."""
@@ -86,7 +97,7 @@ class Home:
         """The folder for -I: of the installation, or of the source tree that the command or the build belongs to."""
         places = [self.folder("include"), PACKAGE.parents[1] / "include"]
         if self.upc.exists():
-            places.insert(1, Path(json.loads(self.upc.read_text()).get("headers", "/nowhere")))
+            places.insert(1, Path(self.told(self.upc.name).get("headers", "/nowhere")))
         return next((place for place in places if (place / "nearcache").is_dir()), places[0])
 
     def upc_headers(self) -> Path:

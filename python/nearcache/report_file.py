@@ -56,6 +56,6 @@ def checked(document: Any, name: str) -> dict[str, Any]:
     return document
 
 
-def damaged(error: Exception) -> NearcacheError:
+def damaged(error: Exception, name: str = "the report") -> NearcacheError:
     """The error to raise for one of DAMAGE."""
-    return NearcacheError(f"the report is damaged: {type(error).__name__}: {error}")
+    return NearcacheError(f"{name} is damaged: {type(error).__name__}: {error}")

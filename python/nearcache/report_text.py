@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from .plain import CONTROL
 from .report_counts import (
     Report,
     api,
@@ -30,8 +30,6 @@ from .report_file import DAMAGE, damaged
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
-
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def _safe(text: object) -> str:
@@ -125,7 +123,7 @@ def contexts(document: Report) -> Table:
         table.add_row(
             _safe(row["name"]),
             _safe(row["mode"]),
-            str(row["ranks"]),
+            _safe(row["ranks"]),
             f"{counters.get('gets', 0):,}",
             f"{100 * hit_rate(counters):.1f}%",
             f"{counters.get('puts', 0):,}",
@@ -205,7 +203,7 @@ def windows(document: Report) -> Table:
             _safe(window_name(window)),
             _safe(window["mode"]),
             _safe(window["policy"]),
-            str(window["ranks"]),
+            _safe(window["ranks"]),
             f"{counters.get('gets', 0):,}",
             f"{100 * hit_rate(counters):.1f}%",
             bytes_text(storage),

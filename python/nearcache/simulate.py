@@ -79,7 +79,12 @@ def ask(names: Iterable[object], *flags: object) -> Any:
     """The JSON answer to --summary, --curve, --safety or a simulation. Its notes on damaged traces go to standard error, once."""
     asks = {"--summary", "--curve", "--safety"} & set(flags)
     more = () if asks else ("--json", "-")
-    done = subprocess.run(command(names, *flags, *more), capture_output=True, text=True)
+    done = subprocess.run(
+        command(names, *flags, *more),
+        capture_output=True,
+        encoding="utf-8",
+        errors="backslashreplace",  # it names traces as they are called
+    )
     if done.returncode:
         raise NearcacheError(
             done.stderr.strip().removeprefix(PROGRAM + ": ")

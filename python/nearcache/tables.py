@@ -100,7 +100,11 @@ def parse(text: str, source: object = "tables") -> Tables:
 def load() -> Tables:
     path = home.find().tables
     try:
-        return parse(path.read_text(), path)
+        return parse(path.read_text(encoding="utf-8"), path)
+    except UnicodeDecodeError as error:
+        raise NearcacheError(
+            f"{path} is not a table of options and counters of this version: {error}"
+        ) from None
     except OSError as error:
         raise NearcacheError(
             f"cannot read the table of options: {error}. Build it: cmake --build build"

@@ -58,6 +58,18 @@ std::string bytes_text(uint64_t bytes) {
   return fmt::format("{} B", bytes);
 }
 
+// Names come from files: a terminal would take their control characters for commands.
+std::string text_for_terminal(const std::string& name) {
+  std::string text = text_for_json(name);
+  for (size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const bool c1 = byte == 0xc2 && static_cast<unsigned char>(text[at + 1]) < 0xa0;  // U+0080 on
+    if (c1) text.erase(at, 1);
+    if (c1 || byte < 0x20 || byte == 0x7f) text[at] = '?';
+  }
+  return text;
+}
+
 // Three bounds of one storage, with the names that all outputs use.
 template <class Each>
 void each_bound(const StudyBounds& bounds, Each each) {
@@ -82,10 +94,11 @@ std::string head_text(const StudyOptions& options, const Study& study) {
                                     : fmt::format("{} ranks of a node", options.ranks_per_node));
   for (const WindowContent& window : study.windows) {
     const Mode mode = options.selection.mode.value_or(static_cast<Mode>(window.mode));
-    text += fmt::format("window {}{}: mode {}, {} gets, {} distinct of {} together, {} rank{}\n",
-                        window.id, window.name.empty() ? "" : " " + window.name, mode_name(mode),
-                        window.gets, window.distinct_keys, bytes_text(window.distinct_bytes),
-                        window.ranks, window.ranks == 1 ? "" : "s");
+    text +=
+        fmt::format("window {}{}: mode {}, {} gets, {} distinct of {} together, {} rank{}\n",
+                    window.id, window.name.empty() ? "" : " " + text_for_terminal(window.name),
+                    mode_name(mode), window.gets, window.distinct_keys,
+                    bytes_text(window.distinct_bytes), window.ranks, window.ranks == 1 ? "" : "s");
     if (mode == Mode::off)
       text += fmt::format(
           "window {} was traced in mode off, so nothing is cached: --mode says by which rule to "
@@ -177,11 +190,13 @@ static std::string note_on_runs(const Traces& traces) {
     const TraceHeader& first = traces.ranks.front().header;
     if (header.ranks != first.ranks)
       return fmt::format("{}: of a run of {} ranks, {} of one of {}: results are sums of both\n",
-                         trace.path, header.ranks, traces.ranks.front().path, first.ranks);
+                         text_for_terminal(trace.path), header.ranks,
+                         text_for_terminal(traces.ranks.front().path), first.ranks);
     const auto [other, is_new] = by_rank.try_emplace(header.rank, &trace);
     if (!is_new)
-      return fmt::format("{}: of rank {}, as {} is: results are sums of both\n", trace.path,
-                         header.rank, other->second->path);
+      return fmt::format("{}: of rank {}, as {} is: results are sums of both\n",
+                         text_for_terminal(trace.path), header.rank,
+                         text_for_terminal(other->second->path));
   }
   return {};
 }
@@ -190,11 +205,12 @@ std::string notes_on(const Traces& traces) {
   std::string text = note_on_runs(traces);
   for (const RankTrace& trace : traces.ranks) {
     if (trace.cut_short)
-      text += trace.path + ": cut off before its end; read to the last whole block\n";
+      text += text_for_terminal(trace.path) +
+              ": cut off before its end; read to the last whole block\n";
     if (trace.dropped > 0)
       text +=
           fmt::format("{}: {} records were dropped when it was written: the disk was too slow\n",
-                      trace.path, trace.dropped);
+                      text_for_terminal(trace.path), trace.dropped);
   }
   return text;
 }
@@ -238,7 +254,7 @@ std::string study_text(const StudyOptions& options, const Study& study) {
     text +=
         "\ncost%: share of the gets' cost that is saved. best fixed and clairvoyant are feasible "
         "with hindsight: lower bounds of the best\n"
-        "possible; infinite: no cache saves more.\n";
+        "possible; infinite: no cache that fetches only what was requested saves more.\n";
     if (shared)
       text +=
           "All three are of a cache for each rank: what is shared may save more. others%: gets "

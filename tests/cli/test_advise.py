@@ -12,7 +12,7 @@ import pytest
 from nearcache import ended, tables
 from nearcache.advise import judgement, measure, text
 from support import launch, programs
-from support.trace_file import Trace
+from support.trace_file import Trace, rounds
 
 # Gets cost what a slow network's would, whatever this machine does meanwhile: what hits save is some of the run's time even beside compilers.
 MODEL = {"NEARCACHE_MODEL": "300000,0.2"}
@@ -858,3 +858,13 @@ def test_folder_and_program_go_when_advise_is_ended_by_a_signal(fake_home, tmp_p
     assert not list(tmp_path.glob("nearcache-advise-*"))
     with pytest.raises(ProcessLookupError):
         os.kill(int(started.read_text()), 0)
+
+
+@pytest.mark.parametrize("windows", [[1], 5, [{"id": "x", "bypass": "y"}], [{"bypass": "y"}]])
+def test_a_damaged_report_beside_the_traces_is_told(nearcache, tmp_path, windows):
+    rounds(0, 1, 10, 4).write(tmp_path / "t.0.nctrace")
+    report = {name: {} for name in ("ranks", "totals", "spread", "wall_seconds", "verdict")}
+    report.update(format="nearcache-report", version=3, windows=windows)
+    (tmp_path / "t.report.json").write_text(json.dumps(report))
+    done = nearcache("advise", "--from", tmp_path / "t", "--model", "1000,1")
+    assert done.returncode == 2 and "t.report.json is damaged" in done.stderr, done.stderr

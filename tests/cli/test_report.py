@@ -105,3 +105,25 @@ def test_other_files_are_refused(nearcache, tmp_path, text, message):
 def test_missing_file_is_refused(nearcache, tmp_path):
     done = nearcache("report", tmp_path / "missing")
     assert done.returncode == 2 and "No such file" in done.stderr
+
+
+def test_what_should_be_a_number_is_no_markup(nearcache, tmp_path):
+    document = json.loads(EXAMPLE.read_text())
+    windows = [{**document["windows"][0], "ranks": "[/nope]"}]
+    for api in ("MPI", "OpenSHMEM"):
+        done = nearcache("report", changed(tmp_path, windows=windows, api=api))
+        assert done.returncode == 0 and "[/nope]" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("encoding", ["ascii:strict", "utf-8:strict"])
+def test_names_that_the_terminal_cannot_show_are_spelt_out(nearcache, tmp_path, encoding):
+    name = "caf\u00e9" if encoding.startswith("ascii") else "caf\udce9"
+    env = {"PYTHONIOENCODING": encoding}
+    done = nearcache("report", changed(tmp_path, program=name), env=env)
+    assert (
+        done.returncode == 0 and f"caf\\{'xe9' if 'ascii' in encoding else 'udce9'}" in done.stdout
+    )
+    other = tmp_path / name
+    os.link(EXAMPLE, other)
+    done = nearcache("compare", other, EXAMPLE, env=env)
+    assert done.returncode == 0 and "caf\\" in done.stdout, done.stderr

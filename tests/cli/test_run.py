@@ -254,3 +254,11 @@ def test_real_report_is_written_and_readable(mpi, preload, nearcache, root_may_r
     shown = nearcache("report", tmp_path / "r.json")
     assert shown.returncode == 0, shown.stderr
     assert "nearcache-selftest" in shown.stdout and "hit, full" in shown.stdout
+
+
+def test_a_path_that_is_no_text_is_shown_by_a_dry_run(fake_home, nearcache, tmp_path):
+    done = nearcache(
+        *("run", "--mpi", "mpich-4.0.2", "--report", "caf\udce9.json", "--dry-run", "--", "ls"),
+        env={"PYTHONIOENCODING": "utf-8:strict"},
+    )
+    assert done.returncode == 0 and "caf\\udce9.json" in done.stdout, done.stderr

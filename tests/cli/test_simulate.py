@@ -304,3 +304,15 @@ def test_what_is_no_trace_is_refused(nearcache, tmp_path):
     (tmp_path / "notes.txt").write_text("no trace at all")
     done = nearcache("simulate", tmp_path / "notes.txt")
     assert done.returncode == 2 and "not a Nearcache trace" in done.stderr
+
+
+def test_names_in_a_trace_are_no_commands_to_the_terminal(nearcache, tmp_path):
+    name = tmp_path / "w\udce9"
+    trace = rounds(0, 1, 10, 4, program=b"p\x1b]0;q", name=b"\x1b[2J\xc2\x9bw")
+    trace.write(tmp_path / f"{name}.0.nctrace")
+    done = nearcache("simulate", name, "--model", "1000,1")
+    assert done.returncode == 0 and "?[2J?w" in done.stdout and "\x1b" not in done.stdout
+    assert "no cache that fetches only what was requested saves more" in done.stdout
+    done = nearcache("advise", "--from", name, "--model", "100000,1")
+    assert done.returncode == 0, done.stderr
+    assert "p?]0;q" in done.stdout and "\x1b" not in done.stdout

@@ -168,3 +168,13 @@ def test_damaged_tables_are_reported(fake_home, nearcache):
     (fake_home / "share/nearcache/tables.json").write_text("{}")
     done = nearcache("options")
     assert done.returncode == 2 and "tables.json" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "file, damage",
+    [("tables.json", b"\xff\xfe"), ("folders.json", b'{"lib": "li'), ("folders.json", b"[1]")],
+)
+def test_damaged_files_of_an_installation_are_told(fake_home, nearcache, file, damage):
+    (fake_home / "share" / "nearcache" / file).write_bytes(damage)
+    done = nearcache("run", "--mpi", "mpich-4.0.2", "--dry-run", "--", "ls")
+    assert done.returncode == 2 and file in done.stderr and "Traceback" not in done.stderr

@@ -25,16 +25,25 @@ def record(kind, detail, *fields):
 
 
 class Trace:
-    def __init__(self, rank=0, ranks=2, mode="always", host=b"node", api=b""):
+    def __init__(
+        self,
+        rank=0,
+        ranks=2,
+        mode="always",
+        host=b"node",
+        api=b"",
+        program=b"program",
+        name=b"rows",
+    ):
         texts = b"".join(
             struct.pack("<I", len(text)) + text
-            for text in (host, b"program", b"MPI", b"", *([api] if api else []))
+            for text in (host, program, b"MPI", b"", *([api] if api else []))
         )
         header = (2 if api else 1, 32 + len(texts), rank, ranks, 10**18)
         self.head = b"NCTRACE\n" + struct.pack("<IIIIQ", *header) + texts
         # id, rank, ranks, own bytes, unit, mode, bytes of the name, name
         self.records = [
-            record(WINDOW, CREATED, 5, rank, ranks, 1 << 20, 1, MODES[mode], 4) + b"rows",
+            record(WINDOW, CREATED, 5, rank, ranks, 1 << 20, 1, MODES[mode], len(name)) + name,
             record(WINDOW, SELECT, 5),
         ]
         self.last = (0, 0)
@@ -76,9 +85,9 @@ class Trace:
         return path
 
 
-def rounds(rank, target, keys, times, mode="always"):
+def rounds(rank, target, keys, times, mode="always", **more):
     """`keys` gets of 100 bytes, asked for `times` times, one round after the other."""
-    trace = Trace(rank=rank, mode=mode)
+    trace = Trace(rank=rank, mode=mode, **more)
     for _ in range(times):
         for key in range(keys):
             trace.get(target, key * 128, 100).flush(target)

@@ -177,8 +177,11 @@ def reasons_of(path: str, what: str) -> dict[int, str]:
     """Why windows were not cached (`bypass`), or not coherent (`incoherent`), by the report of the run; nothing where there is none."""
     if not os.path.exists(path):
         return {}
-    return {
-        window["id"]: window[what]
-        for window in report_file.load(path)["windows"]
-        if window.get(what)
-    }
+    try:
+        return {
+            int(window["id"]): str(window[what])
+            for window in report_file.load(path)["windows"]
+            if window.get(what)
+        }
+    except report_file.DAMAGE as error:
+        raise report_file.damaged(error, path) from None

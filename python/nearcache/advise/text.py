@@ -6,6 +6,7 @@ import shlex
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
+from ..plain import plain_lines
 from .answers import Cost
 from .judgement import DEFAULT, Advice, WindowAdvice
 
@@ -186,6 +187,7 @@ def render(advice: Advice, command: Sequence[str] | None = None, width: int = 10
 def wrapped(line: str, width: int) -> str:
     if "MPI_Info_set" in line or line.startswith((WHOLE, NOTHING)):
         return line  # to be copied
+    line = plain_lines(line)  # names of programs, and reasons that a report gives
     indent = " " * (len(line) - len(line.lstrip()))
     return textwrap.fill(
         line.strip(),
