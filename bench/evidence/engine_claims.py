@@ -1,5 +1,7 @@
 """Answers from the micro-benchmarks, the engine's simulations and the policies' table (Fig. 2 to 11)."""
 
+from driver.report import GOALS
+
 from .answer import at_least, at_most, column, each, given, holds, one, percent, times
 from .table import values, where
 
@@ -196,13 +198,14 @@ def visited(data):
 def peers_share(data):
     shares = column(data["peers"], "share")
     text = f"least {percent(min(shares))}, mean {percent(mean(shares))} of the lower of best fixed set and clairvoyant"
-    return holds(min(shares) >= 0.85 and mean(shares) >= 0.92, text)
+    least, in_mean = GOALS["share_of_reference_min"][1], GOALS["share_of_reference_mean"][1]
+    return holds(min(shares) >= least and mean(shares) >= in_mean, text)
 
 
 def peers_behind(data):
     worst = max(data["peers"], key=lambda row: row["behind_peers"])
     return at_most(
-        4,
+        GOALS["worst_behind_peers_points"][1],
         worst["behind_peers"],
         f"{worst['behind_peers']:.1f} points at worst ({worst['trace']}, {worst['storage']})",
     )

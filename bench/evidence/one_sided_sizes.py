@@ -175,7 +175,7 @@ STUDY = Study(
             "bandwidth; a put takes 1 us + 0.16 ns a byte, a get 1.9 us + 0.17 ns a byte over Gemini.",
             HOW + "tcp: windows of MPI_Win_create; in a node: of MPI_Win_allocate, the hosts over "
             "shared memory. MPICH 5 over tcp returns from the flush of a put before the value is in "
-            "memory, so it is no bar there.",
+            "memory, so it is not comparable there.",
             draw_latency,
         ),
         Figure(

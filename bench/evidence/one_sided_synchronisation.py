@@ -187,11 +187,11 @@ STUDY = Study(
             "One-sided: fence, and post to wait, by ranks",
             "foMPI, Fig. 8, section 3.2: a fence takes 2.9 us * log2(p); post and complete 350 ns a neighbour "
             "each, start 0.7 us, wait 1.8 us.",
-            "`bench_rma` on 2, 4 and 8 ranks of one machine with two cores, neighbours in a ring. Of "
-            "4 and 8 ranks most wait for a core, however they were told to yield: that shows that it "
-            "works, and no more (MPICH 4 with 8 ranks over tcp takes minutes, and is left out). Open MPI 5 "
-            "synchronises ranks of one node through shared memory, also when told to take tcp: that is "
-            "no bar over tcp for post to wait and locks.",
+            "`bench_rma` on 2, 4 and 8 ranks of one machine with two cores, neighbours in a ring. With "
+            "4 and 8 ranks most wait for a core, whatever they are told about yielding. This shows only "
+            "that it works (MPICH 4 with 8 ranks over tcp takes minutes, and is left out). Open MPI 5 "
+            "synchronises ranks of one node through shared memory, also when told to take tcp: its "
+            "post to wait and locks are not comparable over tcp.",
             draw_synchronisation,
         ),
         Figure(
