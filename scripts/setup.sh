@@ -228,6 +228,8 @@ main() {
     dry_run=""
     [ "${2:-}" != --dry-run ] || dry_run=1
     case $what in demo | figures | test | long | lint) ;; *) fail "usage: scripts/setup.sh demo|figures|test|long|lint [--dry-run]" ;; esac
+    # Compile wrappers and lists of folders (LD_PRELOAD, PATH) have no way to quote them.
+    case $ROOT in *[[:space:]:]*) fail "there is a blank or a colon in $ROOT: move the checkout to a folder without" ;; esac
     mkdir -p "$DEPS"
     # Our own package, in place; asked for anew when its requirements change.
     local digest packages=$demo_packages venvs=$demo_venvs tools="$ROOT" tools_stamp

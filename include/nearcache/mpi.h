@@ -53,9 +53,11 @@ NEARCACHE_API int nearcache_get_stats(MPI_Win win, nearcache_stats* stats);
 /* Stores the mode of `win` in *mode. Errors: MPI_ERR_WIN, MPI_ERR_ARG (mode is null). */
 NEARCACHE_API int nearcache_get_mode(MPI_Win win, nearcache_mode* mode);
 
-/* Sets the mode of `win` and drops what is cached. Returns MPI_ERR_ARG for a mode that the window
- * cannot have (a shared or dynamic window, or one whose synchronisation the library cannot
- * see). */
+/* Sets the mode of `win` and drops what is cached. `coherent` must be the mode in which the window
+ * is created: one that was created in another mode acts as in mode `transparent`. Errors:
+ * MPI_ERR_WIN (no window, or one that is left alone, as its synchronisation cannot be seen);
+ * MPI_ERR_ARG (no mode; or any but off for a window that cannot be cached: a shared-memory window,
+ * or one for which max_storage has no room); what a lock returns that is passed to MPI late. */
 NEARCACHE_API int nearcache_set_mode(MPI_Win win, nearcache_mode mode);
 
 /* Drops everything cached for `win`, sets its statistics to zero and forgets the costs it has

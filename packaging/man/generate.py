@@ -120,7 +120,7 @@ def of_tables(writer, known):
     page.heading("Description")
     page.paragraph(
         "Each option is an argument of `nearcache run` and an environment variable. Those of scope window are also info keys, which "
-        "count more than both. Sizes take the suffixes k, M, G and T, times ns, us, ms and s."
+        "take precedence over both. Sizes take the suffixes k, M, G and T, times ns, us, ms and s."
     )
     page.heading("Options")
     for option in known.options:

@@ -22,20 +22,20 @@ Every option is a row of one table (`src/base/options.def`); its names are deriv
 
 - environment variable `NEARCACHE_<NAME>`, for all windows of a process;
 - `nearcache run --<name>`, which sets that variable for the ranks;
-- info key `nearcache_<name>` of a window, for the options of scope `window`; it wins over the
-  environment.
+- info key `nearcache_<name>` of a window, for the options of scope `window`; it takes precedence
+  over the environment.
 
-Values: *bytes* take the suffixes k, M, G, T, a *power* is such a number that is a power of two;
-*time* takes ns, us, ms, s (without one: ns); *bool* is true or false. Numbers lie in the range
-given, ends included. A *path* may hold `%p` (the number of the process that writes), `%h` (its
-host), `%r` (its rank) and `%j` (the job: the scheduler's number and step, else the launcher's name
-for it), so that jobs do not overwrite each other's files; `%%` is a percent sign.
+Values: *bytes* accept the suffixes k, M, G and T; a *power* is the same, but must be a power of
+two; *time* accepts ns, us, ms and s (without one: ns); *bool* is true or false. Numbers lie in the
+range given, ends included. A *path* may contain `%p` (the number of the process that writes), `%h`
+(its host), `%r` (its rank) and `%j` (the job: the scheduler's number and step, else the launcher's
+name for it), so that jobs do not overwrite each other's files; `%%` is a percent sign.
 
 `nearcache run` refuses an unknown option, or a value that is not allowed, before anything is
-started. Where such a value comes to the library by the environment or an info key, a message names
-the option, the value and what is allowed, and the default (of a window: what the environment says)
-is in force. A program that runs with more rights than who started it (set-user-id) takes nothing
-from the environment.
+started. If the library finds such a value in the environment or in an info key, it prints the
+option, the value and what is allowed. It then uses the default (for an info key: the setting from
+the environment). A set-user-ID program, which runs with more privileges than the user who started
+it, ignores these variables.
 """
 
 COUNTERS_HEAD = """# Counters

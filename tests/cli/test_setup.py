@@ -163,3 +163,14 @@ def test_machine_without_apt_is_told(checkout):
 
 def test_wrong_use_is_told(checkout):
     assert "usage" in setup(checkout, "everything").stderr
+
+
+@pytest.mark.parametrize("name", ["with blank", "with:colon"])
+def test_a_folder_that_compile_wrappers_cannot_quote_is_refused_before_anything_is_installed(
+    checkout, name
+):
+    moved = checkout / name
+    shutil.copytree(checkout / "scripts", moved / "scripts")
+    done = setup(moved, "demo", "--dry-run", path=str(checkout / "bin"))
+    assert done.returncode == 1 and "a blank or a colon in" in done.stderr, done.stderr
+    assert not done.stdout and not (moved / ".deps").exists()
