@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import Any
 
@@ -52,6 +53,10 @@ class RunCommand(Command):
 
 def _help_of(option: tables.Option) -> str:
     default = f" [default: {option.default}]" if option.default else ""
+    first = re.match(r"[\w-]*", option.help)
+    values = {value for each in tables.load().options for value in each.values}
+    if first and first[0] in values:  # it stays as it is typed
+        return option.help + default
     return f"{option.help[:1].upper()}{option.help[1:]}{default}"
 
 

@@ -1,5 +1,6 @@
 """The documents agree with the code: docs/options.md is what the table gives, and links, options and files that are named exist."""
 
+import email.utils
 import os
 import re
 from pathlib import Path
@@ -75,6 +76,32 @@ def test_tables_are_whole(document):
         head, *rest = table.splitlines()
         assert rest and re.fullmatch(r"\|(?: ?:?-+:? ?\|)+", rest[0]), head
         assert [row for row in rest if cells(row) != cells(head)] == []
+
+
+WRAPPED = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    *(path for path in sorted((ROOT / "docs").glob("*.md")) if "<!-- Generated" not in words(path)),
+]
+
+
+@pytest.mark.parametrize("document", WRAPPED, ids=lambda path: path.name)
+def test_prose_is_wrapped_at_100_columns(document):
+    """Tables, commands and lines that are one link or picture are as long as they are."""
+    text = re.sub(r"```.*?```", "", words(document), flags=re.S)
+    kept = re.compile(r"\||    |(?:[-*] )?!?\[[^\]]*\]\([^)]*\)[.,;]?$|<")
+    long = [line for line in text.splitlines() if len(line) > 100 and not kept.match(line)]
+    assert long == []
+
+
+@named
+def test_code_in_prose_begins_and_ends_with_no_blank(document):
+    """A formatter that breaks a line behind the first backquote leaves one."""
+    text = re.sub(r"```.*?```", "", words(document), flags=re.S)
+    text = re.sub(r"^(?:    |\|).*$", "", text, flags=re.M)
+    for paragraph in re.split(r"\n\s*\n", text):
+        for code in re.findall(r"(?<!`)`([^`]+)`(?!`)", paragraph):
+            assert code == code.strip(), code
 
 
 @named
@@ -203,9 +230,13 @@ def test_every_record_of_the_version_agrees():
 
     assert re.search(r"^## (\d\S*)", words(ROOT / "CHANGELOG.md"), re.M)[1] == __version__
     assert re.search(r"^version: (\S+)", words(ROOT / "CITATION.cff"), re.M)[1] == __version__
-    assert words(ROOT / "packaging" / "debian" / "changelog").startswith(
-        f"nearcache ({__version__}-1) "
-    )
+    debian = words(ROOT / "packaging" / "debian" / "changelog")
+    assert debian.startswith(f"nearcache ({__version__}-1) ")
+    # The newest day of the release is its date.
+    day = re.search(r"^### (\S+)", words(ROOT / "CHANGELOG.md"), re.M)[1]
+    assert re.search(r"^date-released: (\S+)", words(ROOT / "CITATION.cff"), re.M)[1] == day
+    released = email.utils.parsedate_to_datetime(re.search(r"^ -- .*>  (.*)$", debian, re.M)[1])
+    assert released.date().isoformat() == day
 
 
 def test_papers_that_the_documents_follow_can_be_cited():

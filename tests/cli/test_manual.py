@@ -56,6 +56,16 @@ def test_there_is_a_page_for_every_command_and_function(pages):
     assert len(functions()) > 15 and set(pages) == wanted
 
 
+def test_lines_that_are_not_filled_fit_a_terminal(pages):
+    """The help of upcc, which both are taken from."""
+    pytest.importorskip("pycparser")
+    from nearcache.upcc import command
+
+    assert [line for line in command.HELP.splitlines() if len(line) > 80] == []
+    for literal in re.findall(r"^\.nf\n(.*?)^\.fi", flat(pages["upcc.1"]), re.S | re.M):
+        assert [line for line in literal.splitlines() if len(line) > 80] == []
+
+
 def test_pages_name_every_option_and_counter(pages, tables_text, monkeypatch):
     monkeypatch.setenv("NEARCACHE_HOME", str(launch.BUILD))
     known = tables.parse(tables_text)

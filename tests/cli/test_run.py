@@ -69,6 +69,8 @@ def test_every_option_of_the_table_is_an_option_of_run(fake_home, nearcache):
     )
     help_text = nearcache("run", "--help").stdout
     assert all(option.flag in help_text for option in tables.load().options)
+    assert "clampi policies: index slots" in help_text, "values stay as they are typed"
+    assert "Let the ranks of a node share" in help_text
 
 
 def test_underscores_work_in_option_names(fake_home, nearcache):

@@ -71,8 +71,9 @@ OTHER_SOURCES = {".cc", ".cpp", ".cxx", ".C", ".f", ".f90", ".F", ".F90"}
 
 HELP = """\
 Usage: upcc [options] file...
-Compiles and links UPC programs for OpenSHMEM, with Nearcache's cache under every access to shared data. Files: UPC (.upc), C (.c; treated
-as UPC if it uses UPC), assembler (.s, .S), objects, archives, shared libraries.
+Compiles and links UPC programs for OpenSHMEM, with Nearcache's cache under
+every access to shared data. Files: UPC (.upc), C (.c; treated as UPC if it uses
+UPC), assembler (.s, .S), objects, archives, shared libraries.
 
 What to do:
   -c                    compile, do not link
@@ -83,13 +84,18 @@ What to do:
   -fsyntax-only         only check for errors
   -o FILE               name of the output
 UPC:
-  -T=N, -T N            N threads, fixed at compile time (also -fupc-threads-N, --threads=N); without it, set when the program starts
-  --struct-pointers     pointers to shared of 16 bytes, for machines beyond the limits of the packed form of 8 (1,024 threads, blocks of 2^20
-                        elements, 16 GiB of each thread); use it for every file of a program
-  --upc-1.0             forall, barrier, barrier_notify, barrier_wait and fence are keywords, as in UPC 1.0
+  -T=N, -T N            N threads, fixed at compile time (also -fupc-threads-N,
+                        --threads=N); without it, set when the program starts
+  --struct-pointers     pointers to shared of 16 bytes, for machines beyond the
+                        limits of the packed form of 8 (1,024 threads, blocks
+                        of 2^20 elements, 16 GiB of each thread); use it for
+                        every file of a program
+  --upc-1.0             forall, barrier, barrier_notify, barrier_wait and fence
+                        are keywords, as in UPC 1.0
   --strict, --relaxed   kind of accesses that specify neither  [relaxed]
 As in Berkeley's upcc:
-  -shared-heap=SIZE     upcrun's default for each thread's shared data; a plain number means megabytes
+  -shared-heap=SIZE     upcrun's default for each thread's shared data; a plain
+                        number means megabytes
   -link-with=COMMAND    link with this command instead of the C compiler
   -trans                the same as --translate
   -network, -pthreads, -opt, -nolines and the like are ignored, with a note
@@ -99,12 +105,15 @@ Toolchain:
   --save-temps          keep the C that UPC is translated to (also -save-temps)
   -v, --verbose         show the commands
   --show                only show the commands that would be run
-  --gdb-script          print the path of the script that lets gdb show pointers to shared
+  --gdb-script          print the path of the script that lets gdb show pointers
+                        to shared
   --version, --help
 As in C compilers:
-  -g -O* -W* -f* -m* -std=* -pthread, -D -U -I -isystem -include, -L -l -Wl,... -shared -static, -x LANGUAGE (upc, c, none),
-  -MD -MMD -MF -MT -MQ -MP, @FILE. Others are passed on to the C compiler.
-Environment: CC, NEARCACHE_HOME (another build or installation), NEARCACHE_UPCC_DEBUG=1 (show where an internal error comes from).
+  -g -O* -W* -f* -m* -std=* -pthread, -D -U -I -isystem -include, -L -l -Wl,...
+  -shared -static, -x LANGUAGE (upc, c, none), -MD -MMD -MF -MT -MQ -MP, @FILE.
+  Others are passed on to the C compiler.
+Environment: CC, NEARCACHE_HOME (another build or installation),
+NEARCACHE_UPCC_DEBUG=1 (show where an internal error comes from).
 """
 
 
