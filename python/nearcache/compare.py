@@ -224,11 +224,11 @@ def compare(first: str, second: str, width: int | None) -> None:
     console = Console(width=width or (None if sys.stdout.isatty() else 140), highlight=False)
     console.print(Text(f"A {plain(first)}\nB {plain(second)}"))
     for line in said:
-        console.print(Text(f"differs: {line}"))
+        console.print(Text(plain(f"differs: {line}")))
     console.print()
     table = _grid(("", "left"), ("A", "right"), ("B", "right"), ("B/A", "right"))
     for cells in rows:
-        table.add_row(*(Text(cell) for cell in cells))
+        table.add_row(*(Text(plain(cell)) for cell in cells))
     console.print(table)
 
 

@@ -166,3 +166,10 @@ def test_what_nests_too_deeply_is_no_json(nearcache, report, tmp_path):
     deep.write_text("[" * 200000)
     done = nearcache("compare", report("a.json"), deep)
     assert done.returncode == 2 and "is not JSON" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_names_are_no_commands_to_the_terminal(nearcache, report):
+    options = {"x\x1b[2J": "y\x9b"}
+    done = nearcache("compare", report("a.json", options={}), report("b.json", options=options))
+    assert done.returncode == 0 and "x?[2J: - / y?" in done.stdout, done.stderr
+    assert "\x1b" not in done.stdout

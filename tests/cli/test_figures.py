@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -403,3 +404,26 @@ def test_figures_10_and_11_from_the_engine_to_the_page(tmp_path):
     assert "Fig. 10" in (tmp_path / "evidence.md").read_text(encoding="utf-8")
     context = json.loads((folder / "context.json").read_text())
     assert context["victims"]["quick"] is True and context["victims"]["processor"]
+
+
+def test_goals_are_the_same_wherever_they_are_stated():
+    """bench/run has them; the evidence's claims and docs/performance.md repeat them."""
+    from driver.report import GOALS
+    from evidence import engine_claims
+
+    text = (launch.ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    stated = re.findall(r"`(\w+)` (<=|>=|<) ([\d.]+)(?:[^`;|]*, `(_\w+)` (<=|>=) ([\d.]+))?", text)
+    goals = {name: (sign, float(bound)) for name, sign, bound, *_ in stated}
+    goals |= {
+        f"{name.rpartition('_')[0]}{tail}": (sign, float(bound))
+        for name, _, _, tail, sign, bound in stated
+        if tail
+    }
+    shared = {name: goals[name] for name in goals if name in GOALS}
+    assert "share_of_reference_mean" in shared and len(shared) > 20
+    assert {name: GOALS[name] for name in shared} == shared
+    peers = [{"share": 0.86, "behind_peers": 1.0, "trace": "t", "storage": "10%"}]
+    assert engine_claims.peers_share({"peers": peers}).verdict == answer.WORSE, "0.86 in the mean"
+    peers[0].update(share=0.96, behind_peers=3.0)
+    assert engine_claims.peers_share({"peers": peers}).verdict == answer.GOOD
+    assert engine_claims.peers_behind({"peers": peers}).verdict == answer.WORSE
