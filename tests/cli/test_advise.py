@@ -635,7 +635,7 @@ def test_coherent_takes_the_place_of_a_promise_that_saves_little_more():
     )
     assert (
         "needs no promise" in window.reasons[0]
-        and "`user`, by a promise of the program, would save 14% more" in window.reasons[1]
+        and "`user`, which needs a promise, would save 14% more" in window.reasons[1]
     )
     assert window.storage_bytes and not window.curve
     (window,) = judgement.judge(evidence(writes=3, stale=5, coherent_hits=70000)).windows
@@ -661,7 +661,7 @@ def test_coherent_is_advised_where_no_promise_holds():
 def test_a_promise_is_advised_only_where_it_saves_clearly_more_than_the_default():
     (window,) = judgement.judge(evidence(coherent_hits=81000)).windows
     assert window.mode == "coherent"
-    assert any("`always`, by a promise of the program, would save 11%" in r for r in window.reasons)
+    assert any("`always`, which needs a promise, would save 11%" in r for r in window.reasons)
     (window,) = judgement.judge(evidence(coherent_hits=72000)).windows
     assert window.mode == "always"
     assert "`coherent`, which needs no promise, would save 80% of that" in window.reasons[-1]

@@ -177,7 +177,7 @@ def safe_mode(window: SafetyWindow, complete: bool) -> tuple[str, list[str]]:
         return "always", [
             "nobody wrote to it from the first get to the last"
             if window["puts"] + window["stores"]
-            else "it was never written"
+            else "it was never written to"
         ]
     if always["stale"] == 0:
         return "always", [
@@ -425,7 +425,7 @@ class Judge:
             would = f"{more:.0%} more" if more >= 0.01 else "no more"
             return best, [
                 *why,
-                f"`{mode}`, by a promise of the program, would save {would}",
+                f"`{mode}`, which needs a promise, would save {would}",
                 *reasons,
             ]
         if 0 < saved < other:
