@@ -54,6 +54,16 @@ class Command(click.Command):
 
     error_class = NearcacheError
 
+    def main(self, *args: Any, **more: Any) -> Any:
+        for name in ("stdout", "stderr"):
+            stream = getattr(sys, name)
+            if stream is None:  # closed by who starts this
+                setattr(sys, name, open(os.devnull, "w"))  # for the life of the process
+            elif isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+                # Names may hold what the terminal cannot show, or bytes that are no text at all.
+                stream.reconfigure(errors="backslashreplace")
+        return super().main(*args, **more)
+
     def make_context(
         self,
         info_name: str | None,
@@ -72,16 +82,6 @@ class Command(click.Command):
 
 class Commands(Command, click.Group):
     """A command that has others. Their errors pass through it."""
-
-    def main(self, *args: Any, **more: Any) -> Any:
-        for name in ("stdout", "stderr"):
-            stream = getattr(sys, name)
-            if stream is None:  # closed by who starts this
-                setattr(sys, name, open(os.devnull, "w"))  # for the life of the process
-            elif isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
-                # Names may hold what the terminal cannot show, or bytes that are no text at all.
-                stream.reconfigure(errors="backslashreplace")
-        return super().main(*args, **more)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
