@@ -114,7 +114,8 @@ def test_a_statement_becomes_readable_c(source):
 ARRAYS = (
     "shared int c[9*THREADS], c2[9*THREADS], *r; shared [4] double b[40*THREADS], b2[40*THREADS]; shared [3] int t3[9*THREADS]; "
     "shared [*] int s[9*THREADS], s2[9*THREADS]; shared [] int w[9]; shared int m2[THREADS][2]; strict shared int z[9*THREADS]; "
-    "shared struct { int v; } k[9*THREADS]; shared int *shared sp; int global;"
+    "shared struct { int v; } k[9*THREADS]; shared int *shared sp; int global; int *shared private[9*THREADS]; "
+    "shared struct { int *where; shared [] int *there; } h[9*THREADS];"
 )
 MINE = "ncupc_forall1"
 LOCAL = {
@@ -136,6 +137,10 @@ LOCAL = {
         f"{MINE} && (u < n) == ((ptrdiff_t) u < (ptrdiff_t) n)",
     ),
     "upc_forall (i = 0; i < global; i++; &c[i]) c[i] = 1;": ({"c"}, MINE),
+    "upc_forall (i = 0; i < global; i++; &c[i]) { c[i] = *(b + 1) = h[1].there[2] = 1; h[1].where = local; }": (
+        {"c"},
+        MINE,
+    ),
     "upc_forall (i = 0; i < n; i++; &c[i]) { for (;;) break; c[i] = f(&c[i], c[i]); }": (
         {"c"},
         MINE,
@@ -156,6 +161,10 @@ UNKNOWN = [
     "upc_forall (i = 0; i < n; i++; &p[i]) { p[i] = 1; p++; }",
     "upc_forall (i = 0; i < n; i++; &r[i]) { r[i] = count(); }",  # who knows what a function changes
     "upc_forall (i = 0; i < global; i++; &c[i]) { c[i] = 1; *local = 2; }",  # or a pointer
+    "upc_forall (i = 0; i < global; i++; &c[i]) { c[i] = 1; *h[1].where = 2; }",
+    "upc_forall (i = 0; i < global; i++; &c[i]) { c[i] = 1; private[1][0] = 2; }",
+    "upc_forall (i = 1; i <= n / i; i++; &c[i]) c[i] = 1;",
+    "upc_forall (i = 0; i < n - i; i++; i) c[i] = 1;",
     "upc_forall (i = 0; i < n; i++; &c[i]) { if (c[i]) break; }",
     "upc_forall (i = 0; i < n; i++; &c[i]) { if (c[i]) return; }",
     "upc_forall (i = 0; i < n; i++; &c[i]) { again: if (c[i]--) goto again; }",

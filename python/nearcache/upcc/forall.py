@@ -11,6 +11,7 @@ from pycparser import c_ast
 
 from . import types
 from .constants import is_integer
+from .local_loops import mentions
 from .part import Part
 from .scope import Scope
 from .typenames import call, difference_type, identifier, number
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 
 def _counter(node):
-    """The variable that a loop increments by one, and the bound and whether it is inclusive: (name, bound, inclusive), or None."""
+    """The variable that a loop increments by one, and the bound, which does not name it, and whether it is inclusive: (name, bound, inclusive),
+    or None."""
     step, condition = node.next, node.cond
     match step:
         case c_ast.UnaryOp(op="p++" | "++", expr=c_ast.ID()):
@@ -38,6 +40,7 @@ def _counter(node):
         and condition.op in ("<", "<=")
         and isinstance(condition.left, c_ast.ID)
         and condition.left.name == name
+        and not mentions(condition.right, name)
     ):
         return None
     return name, condition.right, condition.op == "<="

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 
 def counter(head):
-    """What a loop counts: (name, bound, inclusive, step) where it adds a positive constant to a variable up to a bound; or None."""
+    """What a loop counts: (name, bound, inclusive, step) where it adds a positive constant to a variable up to a bound; or None. The bound
+    does not name the variable, by which it would be another one in each iteration."""
     step, condition = head.next, head.cond
     match step:
         case c_ast.UnaryOp(op="p++" | "++", expr=c_ast.ID(name=name)):
@@ -53,6 +54,7 @@ def counter(head):
         and condition.op in ("<", "<=")
         and isinstance(condition.left, c_ast.ID)
         and condition.left.name == name
+        and not mentions(condition.right, name)
     ):
         return None
     return name, condition.right, condition.op == "<=", by
@@ -65,6 +67,11 @@ def nodes_of(node):
         each = waiting.pop()
         yield each
         waiting += [child for _, child in each.children()]
+
+
+def mentions(node, name):
+    """Whether an expression names a variable."""
+    return any(isinstance(each, c_ast.ID) and each.name == name for each in nodes_of(node))
 
 
 def addressed_names(body):
@@ -83,22 +90,6 @@ def addressed_names(body):
     return found
 
 
-def root_name(node):
-    """The variable that an lvalue is, or is a part of; None where it has none."""
-    while True:
-        match node:
-            case c_ast.ID(name=name):
-                return name
-            case c_ast.ArrayRef() | c_ast.StructRef():
-                node = node.name
-            case c_ast.UnaryOp(op="*") | c_ast.Cast():
-                node = node.expr
-            case c_ast.BinaryOp():
-                node = node.left
-            case _:
-                return None
-
-
 class Body:
     """What the body of a loop does, before it is lowered."""
 
@@ -107,7 +98,7 @@ class Body:
         self.changed = set()  # variables that it assigns
         self.calls = False
         self.declared = set()
-        self.targets = []  # names of what is stored through, None where there is none
+        self.targets = []  # other lvalues that it stores to
         waiting = [(node, False)]
         while waiting:
             each, breaks = waiting.pop()
@@ -157,7 +148,7 @@ class Body:
         if isinstance(lvalue, c_ast.ID):
             self.changed.add(lvalue.name)
         else:
-            self.targets.append(root_name(lvalue))
+            self.targets.append(lvalue)
 
 
 class Loop:
@@ -191,6 +182,7 @@ class LocalLoops(Part):
         super().__init__(unit)
         self._loop = None  # whose body is being lowered
         self._body: Any = None  # of the loop under way
+        self._stores_to_private = True  # whether that may store through a private pointer
         self._number = 0
 
     def of(self, head, affinity, stmt):
@@ -200,8 +192,11 @@ class LocalLoops(Part):
             return None
         name, bound, inclusive, step = found
         self._body = Body(stmt)
+        if not self._body.may_be_repeated:
+            return None
+        self._stores_to_private = not all(map(self._is_shared, self._body.targets))
         count = self.unit.scope.find(name)
-        if not (self._body.may_be_repeated and self._is_count(count) and self._is_bound(bound)):
+        if not (self._is_count(count) and self._is_bound(bound)):
             return None
         match affinity:
             case c_ast.ID(name=other) if other == name:
@@ -252,18 +247,43 @@ class LocalLoops(Part):
             or name in (self.unit.function.addressed or ())
         ):
             return True
-        return self._is_global(symbol) and (
-            body.calls or not all(map(self._is_shared, body.targets))
-        )
+        return self._is_global(symbol) and (body.calls or self._stores_to_private)
 
-    def _is_shared(self, name):
-        """Whether what is stored through a variable goes to shared memory."""
-        symbol = self.unit.scope.find(name) if name and name not in self._body.declared else None
-        return (
-            symbol is not None
-            and symbol.kind == "object"
-            and types.decayed(symbol.type).is_pointer_to_shared
-        )
+    def _is_shared(self, lvalue):
+        """Whether an lvalue that is not lowered yet is surely in shared memory."""
+        kind = self._lvalue_type(lvalue)
+        return kind is not None and kind.is_shared
+
+    def _lvalue_type(self, node):
+        """The type of a variable from outside of the body, or of what subscripts, members and * make of it; None of all else."""
+        match node:
+            case c_ast.ID(name=name):
+                symbol = self.unit.scope.find(name) if name not in self._body.declared else None
+                return symbol.type if symbol is not None and symbol.kind == "object" else None
+            case c_ast.BinaryOp(op="+" | "-"):
+                return self._lvalue_type(node.left)
+            case c_ast.ArrayRef():
+                return self._pointed_to(node.name)
+            case c_ast.UnaryOp(op="*"):
+                return self._pointed_to(node.expr)
+            case c_ast.StructRef():
+                whole = (
+                    self._lvalue_type(node.name)
+                    if node.type == "."
+                    else self._pointed_to(node.name)
+                )
+                member = (
+                    whole.field(node.field.name) if whole is not None and whole.is_record else None
+                )
+                if member is None:
+                    return None
+                return member[0].qualified((), types.INDEFINITE) if whole.is_shared else member[0]
+        return None
+
+    def _pointed_to(self, node):
+        kind = self._lvalue_type(node)
+        kind = None if kind is None else types.decayed(kind)
+        return kind.target if kind is not None and kind.is_pointer else None
 
     def _is_bound(self, node):
         """Whether an expression has one value throughout, without effects."""
