@@ -76,6 +76,8 @@ CASES = {
     "any = q;": "any = q;",
     "q = any;": "q = any;",
     "p3 = (shared [3] int *) q;": "p3 = ncupc_unphased(q);",
+    "i = ((shared [] char *) m[i])[n];": "i = NCUPC_GET(char, ncupc_add(ncupc_element(m, (ptrdiff_t) i * 10, sizeof(int), 1), n, sizeof(char), 0));",
+    "u = ((shared unsigned *) m[i])[n];": "u = NCUPC_GET(unsigned int, ncupc_element(m, (ptrdiff_t) i * 10 + n, sizeof(unsigned int), 1));",
     "i = p == p3;": "i = ncupc_equal(p, p3);",
     "local = (int *) &m[i][0];": "local = (int *) ncupc_local(ncupc_element(m, (ptrdiff_t) i * 10, sizeof(int), 1));",
     "i = f(&x, x);": "i = f(x, NCUPC_GET(int, x));",

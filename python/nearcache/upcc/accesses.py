@@ -138,6 +138,10 @@ class Accesses(Part):
             self._sums[made] = (pointer, index)
         return made
 
+    def by_itself(self, pointer):
+        """The same pointer, to elements of another size or in other blocks: a step by these is not one with those that led to it."""
+        return copy.copy(pointer) if pointer in self._sums else pointer
+
     @staticmethod
     def _is_small(index, row):
         """Whether what lies in this row of `row` elements can be counted by an int."""

@@ -126,7 +126,7 @@ class Conversions(Part):
     def _to_or_from_generic(self, value, target):
         if value.type.target.is_void and not target.target.is_void and not has_phase(target):
             return call("ncupc_unphased", value.node)
-        return value.node
+        return self.accesses.by_itself(value.node)
 
     def _same_size(self, source, target):
         a, b = types.element_of(source.target), types.element_of(target.target)
@@ -177,11 +177,11 @@ class Conversions(Part):
             return identifier(NULL)
         if source.target.is_void or target.target.is_void:
             return self._to_or_from_generic(value, target)
-        if not has_phase(source) or (
-            block_of(source).same(block_of(target)) and self._same_size(source, target)
-        ):
+        if block_of(source).same(block_of(target)) and self._same_size(source, target):
             return value.node
-        return call("ncupc_unphased", value.node)
+        if has_phase(source):
+            return call("ncupc_unphased", value.node)
+        return self.accesses.by_itself(value.node)
 
     def _cast_from_shared(self, value, node, target, coord):
         if target.is_pointer:
