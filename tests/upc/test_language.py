@@ -91,12 +91,17 @@ def check(program, outcome, combination):
     assert [line for line in outcome.output.split("\n") if line] == program.expected, shown
 
 
+# Where a C compiler may take a mistake for what is meant while a pointer to shared is a number.
+STRUCT_FORM = {"6.5.1-qualifiers/array_parameter_by_typedef"}
+
+
 def test_pointers_of_the_struct_form():
     """The same sources with the other form of pointers to shared; some of them, or all under --long."""
     programs = [
         each
         for each in all_programs()
-        if not each.told and (language_suite.long_run() or each.hash("struct") % 10 == 0)
+        if not each.told
+        and (language_suite.long_run() or each.hash("struct") % 10 == 0 or each.name in STRUCT_FORM)
     ]
     suite = language_suite.Suite(
         programs, False, launch_upc.folder() / "language-struct", ["--struct-pointers"]

@@ -61,6 +61,9 @@ class Rewriting(Part):
         """The same declarator in C. pre: type_of(node) was asked for, in the same scope."""
         match node:
             case c_ast.TypeDecl():
+                if parameter and self._is_shared_array(node):
+                    self.keep_definition(node.type)
+                    return self._pointer(node, ())  # its qualifiers are the elements'
                 if getattr(node.type, "names", [""])[0] in self._left_out:
                     return self.typenames.declarator(
                         self.declarations.type_of(node).unqualified(), node.declname
@@ -101,6 +104,10 @@ class Rewriting(Part):
                         each.type = self.rewritten(each.type, parameter=True)
                 return node
         return self._specifier(node)
+
+    def _is_shared_array(self, node):
+        kind = self.declarations.type_of(node)
+        return kind.is_array and kind.is_shared
 
     def _pointer(self, node, quals):
         inner = innermost(node)
