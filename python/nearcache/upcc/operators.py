@@ -61,6 +61,16 @@ def has_effects(node):
     return any(has_effects(child) for _, child in node.children())
 
 
+def may_be_bits(node):
+    """Whether a lowered operand may be of a bit-field's own type, which no variable can have."""
+    match node:
+        case c_ast.FuncCall(name=c_ast.ID(name=name)):
+            return name.startswith(("NCUPC_GET_BITS", "NCUPC_PUT_BITS"))
+        case c_ast.FuncCall() | c_ast.Cast() | c_ast.UnaryOp(op="+" | "-" | "~" | "!" | "*"):
+            return False
+    return True
+
+
 class Operators(Part):
     """Visitors for Expressions, and what an update of an object by an operator becomes."""
 
@@ -241,6 +251,8 @@ class Operators(Part):
         """The operand of a compound assignment, before the old value is read: what it calls may change the object."""
         if not has_effects(operand):
             return operand
+        if may_be_bits(operand):
+            operand = c_ast.UnaryOp("+", operand)
         name, declaration = self.accesses.operand_temporary(operand)
         items.append(declaration)
         return identifier(name)

@@ -11,9 +11,47 @@ struct flags {
     char plain;
 };
 shared struct flags a[THREADS];
+shared long total;
+shared double sum;
+shared int counts[4 * THREADS];
+shared int *next = counts;
+
+static struct flags *called(struct flags *f) { return f; }
+
+// An operand of a compound assignment that has side effects, and no variable of its type.
+static void operands(void)
+{
+    struct flags f[2] = {{6, -7, 0x100000001ul, 1, 300, 'p'}, {1, 2, 3, 0, 4, 'q'}};
+    int i = 0;
+    total += f[i++].low;
+    CHECK_EQ(total, 6);
+    total -= called(f)->middle;
+    CHECK_EQ(total, 13);
+    total += called(f)->wide;
+    CHECK_EQ(total, 0x10000000e);
+    total *= f[i--].low++;
+    CHECK_EQ(total, 0x10000000e);
+    CHECK_EQ(f[1].low + i, 2);
+    total |= f[1].flag = 1;
+    CHECK_EQ(total, 0x10000000f);
+    total = 0;
+    total += (i++, f[1].last);
+    total += i ? f[--i].last : 0;
+    CHECK_EQ(total, 304);
+    a[0].last = 77;
+    total += a[i++].last;
+    CHECK_EQ(total, 381);
+    sum += f[i].last = 8;
+    CHECK(sum == 8);
+    next += f[i--].middle;
+    CHECK(next == &counts[2] && i == 0);
+}
 
 int main(void)
 {
+    if (MYTHREAD == 0)
+        operands();
+    upc_barrier;
     int t = (MYTHREAD + 1) % THREADS, big = 29;
     a[t] = (struct flags){5, -9, 0x1abcdef01ul, 1, 300, 'p'};
     CHECK_EQ(a[t].low, 5);
