@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 class Value:
-    """An expression of C: its syntax and its type. `null`: a null pointer constant. Private lvalues are values with an address."""
+    """An expression of C: its syntax and its type. `null`: 0, or a null pointer constant of type void *; is_null knows the
+    others. Private lvalues are values with an address."""
 
     __slots__ = ("node", "type", "null", "lvalue")
 
@@ -64,11 +65,18 @@ class Conversions(Part):
     expressions: Expressions
     rewriting: Rewriting
 
+    def is_null(self, value):
+        """Whether it is a null pointer constant: an integer constant expression of value 0, or one cast to void * (C11 6.3.2.3)."""
+        if value.null:
+            return True
+        kind = value.type
+        return kind.is_arithmetic and not kind.floating and self.constants.evaluate(value.node) == 0
+
     def converted(self, value, target, coord, what):
         """The syntax of `value` as a `target`, as an assignment converts it. what: for messages, "assignment to 'p'"."""
         source = value.type
         if target.is_pointer_to_shared:
-            if value.null:
+            if self.is_null(value):
                 return identifier(NULL)
             if source.is_pointer_to_shared:
                 return self._between_shared(value, target, coord, what)
@@ -156,14 +164,12 @@ class Conversions(Part):
         if source.is_pointer_to_shared and not target.is_void:
             return Value(self._cast_from_shared(value, node, target, coord), result)
         node.expr = value.node
-        null = (
-            value.null and target.is_pointer and target.target.is_void and not target.target.quals
-        ) or (value.null and target.is_arithmetic and not target.floating)
-        return Value(node, result, null=null)
+        to_void = target.is_pointer and target.target.is_void and not target.target.quals
+        return Value(node, result, null=to_void and self.is_null(value))
 
     def _cast_to_shared(self, value, target, coord):
         source = value.type
-        if value.null:
+        if self.is_null(value):
             return identifier(NULL)
         if source.is_unknown:
             return value.node
@@ -203,8 +209,9 @@ class Conversions(Part):
 
     def common_pointer(self, left, right, coord, what):
         """(type, syntax of the left, of the right) of two values of which one is a pointer-to-shared."""
-        if left.null or right.null:
-            kind = right.type if left.null else left.type
+        left_is_null = self.is_null(left)
+        if left_is_null or self.is_null(right):
+            kind = right.type if left_is_null else left.type
             return (
                 kind,
                 self.converted(left, kind, coord, what),

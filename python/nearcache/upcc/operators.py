@@ -369,8 +369,9 @@ class Operators(Part):
         return Value(self.accesses.added(left.node, index, left.type.target), left.type)
 
     def _equality(self, operator, left, right, coord):
-        if left.null or right.null:
-            same = call("ncupc_is_null", right.node if left.null else left.node)
+        left_is_null = self.conversions.is_null(left)
+        if left_is_null or self.conversions.is_null(right):
+            same = call("ncupc_is_null", right.node if left_is_null else left.node)
         else:
             if left.type.is_pointer_to_shared and right.type.is_pointer_to_shared:
                 a, b = left.node, right.node
