@@ -139,17 +139,19 @@ static inline void ncupc_load_strict(void* to, const void* from, size_t bytes) {
     __typeof__(T) value;                                 \
   }
 
-#define NCUPC_GET(T, ...)                                         \
-  __extension__({                                                 \
-    const ncupc_ptr ncupc_from = (__VA_ARGS__);                   \
-    char* const ncupc_at = ncupc_reach(ncupc_from);               \
-    NCUPC_IMAGE(T) ncupc_image;                                   \
-    if (__builtin_expect(ncupc_at != NULL, 1)) {                  \
-      ncupc_count_load();                                         \
-    } else {                                                      \
-      ncupc_get_far(ncupc_image.bytes, ncupc_from, sizeof(T));    \
-    }                                                             \
-    ncupc_at != NULL ? NCUPC_AT(T, ncupc_at) : ncupc_image.value; \
+/* The value has a variable: the type of ?: would be int for a char, a short or a _Bool. */
+#define NCUPC_GET(T, ...)                                                                     \
+  __extension__({                                                                             \
+    const ncupc_ptr ncupc_from = (__VA_ARGS__);                                               \
+    char* const ncupc_at = ncupc_reach(ncupc_from);                                           \
+    NCUPC_IMAGE(T) ncupc_image;                                                               \
+    if (__builtin_expect(ncupc_at != NULL, 1)) {                                              \
+      ncupc_count_load();                                                                     \
+    } else {                                                                                  \
+      ncupc_get_far(ncupc_image.bytes, ncupc_from, sizeof(T));                                \
+    }                                                                                         \
+    __typeof__(T) ncupc_value = ncupc_at != NULL ? NCUPC_AT(T, ncupc_at) : ncupc_image.value; \
+    ncupc_value;                                                                              \
   })
 
 #define NCUPC_GET_STRICT(T, ...)                                      \
