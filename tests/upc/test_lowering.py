@@ -258,6 +258,16 @@ def test_shared_data_are_placed_and_filled_at_the_start():
     assert 'NCUPC_MODULE("t.upc", ncupc_place_statics, ncupc_initialise_statics);' in text
 
 
+def test_a_constant_of_static_threads_is_one_of_c():
+    source = "const int nprocs = THREADS;\nstatic int *const some[2] = {(int *) THREADS};\nshared int x = THREADS;\n"
+    text = lowered(source, threads=4)
+    assert "const int nprocs = THREADS;" in text
+    assert "static int *const some[2] = {(int *) THREADS};" in text
+    assert "static const int ncupc_initial[1] = {THREADS};" in text
+    assert "nprocs = THREADS;" in lowered(source).partition("ncupc_initialise_statics")[2]
+    assert "const int nprocs" not in lowered(source)
+
+
 @pytest.mark.parametrize(
     "dimension, threads, block",
     [

@@ -35,8 +35,10 @@ def what_it_reads(node, scope):
     return reads.found
 
 
-def mentions_shared(node, scope, shared_names):
-    """Whether an initialiser has something of UPC in it: calls of the runtime, THREADS, names of shared objects (also `shared_names`, of C)."""
+def mentions_shared(node, scope, shared_names, static_threads):
+    """Whether an initialiser has something of UPC in it: calls of the runtime, THREADS where that is no constant, names of shared objects
+    (also `shared_names`, of C)."""
+    variables = {"MYTHREAD"} if static_threads else {"THREADS", "MYTHREAD"}
 
     class Mentions(c_ast.NodeVisitor):
         found = False
@@ -51,7 +53,7 @@ def mentions_shared(node, scope, shared_names):
             symbol = scope.find(at.name)
             self.found = (
                 self.found
-                or at.name in ("THREADS", "MYTHREAD")
+                or at.name in variables
                 or at.name in shared_names
                 or (symbol is not None and symbol.kind == "object" and symbol.type.is_shared)
             )

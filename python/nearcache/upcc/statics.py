@@ -58,6 +58,8 @@ class Statics(Part):
         self._shared_names = set()  # C names of shared objects
         self._placed = {}  # C name -> (Symbol, coord) of shared objects that this file defines
         self._initialisations = []  # statements
+        self._const_declarations = {}  # name -> [(declaration, its declarator without const)] of private const objects with linkage
+        self._stored_later = set()  # names of const objects that a statement initialises
 
     # Shared objects
 
@@ -184,6 +186,8 @@ class Statics(Part):
         static = not local or "static" in (node.storage or [])
         init = node.init
         if init is None or "extern" in (node.storage or []) and local:
+            if not local or "extern" in (node.storage or []):
+                return self._declared_without_value(node, kind)
             node.type = self.rewriting.rewritten(node.type)
             return self.rewriting.definitions_before([node])
         name = f"initialiser of '{node.name}'" if not isinstance(init, c_ast.InitList) else ""
@@ -205,6 +209,25 @@ class Statics(Part):
         self._check_constant(lowered, node.name)
         return self._initialised_later(node, kind, symbol, lowered, local)
 
+    def _declared_without_value(self, node, kind):
+        """A declaration of an object that may be initialised elsewhere in the file; it is not const in C if its definition is not."""
+        if "const" in types.element_of(kind).quals:
+            self.rewriting.keep_definition(innermost(node.type).type)
+            declarator = self._declarator(node, self._without_const(kind), node.name)
+            if node.name in self._stored_later:
+                node.type = declarator
+                return self.rewriting.definitions_before([node])
+            self._const_declarations.setdefault(node.name, []).append((node, declarator))
+        node.type = self.rewriting.rewritten(node.type)
+        return self.rewriting.definitions_before([node])
+
+    def _declarator(self, node, kind, name):
+        """As the declaration has it, with its attributes, for another type."""
+        made = self.typenames.declarator(kind, name)
+        inner = innermost(made)
+        inner.attributes, inner.align = innermost(node.type).attributes, innermost(node.type).align
+        return made
+
     def _check_constant(self, node, name):
         """The initialiser of a static object, lowered, reads nothing and calls nothing of the program."""
         read = what_it_reads(node, self.unit.scope)
@@ -214,12 +237,18 @@ class Statics(Part):
             )
 
     def _mentions_shared(self, node):
-        return mentions_shared(node, self.unit.scope, self._shared_names)
+        return mentions_shared(
+            node, self.unit.scope, self._shared_names, self.unit.threads is not None
+        )
 
     def _initialised_later(self, node, kind, symbol, lowered, local):
         plain = self._without_const(kind)
+        if not local:
+            self._stored_later.add(node.name)
+            for declaration, declarator in self._const_declarations.pop(node.name, ()):
+                declaration.type = declarator
         self.rewriting.keep_definition(innermost(node.type).type)
-        node.init, node.type = None, self.typenames.declarator(plain, symbol.c_name)
+        node.init, node.type = None, self._declarator(node, plain, symbol.c_name)
         if plain.is_array or plain.is_record:
             declarator = self.typenames.declarator(plain, "ncupc_initial")
             initial = c_ast.Decl(
