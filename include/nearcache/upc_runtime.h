@@ -194,6 +194,10 @@ static inline ptrdiff_t ncupc_after(ptrdiff_t begin, ptrdiff_t end, ptrdiff_t st
  * If another file places it too, the declarations must agree; else an error names both places. */
 void ncupc_place(ncupc_ptr* variable, const char* name, size_t size, size_t count, size_t block,
                  const char* file, int line);
+/* The same where the object's address must be a multiple of `alignment`, a power of two up to 4096;
+ * more is an error. */
+void ncupc_place_aligned(ncupc_ptr* variable, const char* name, size_t size, size_t count,
+                         size_t block, size_t alignment, const char* file, int line);
 
 /* Stores the first `number` elements from `initial`: each thread those it owns. */
 void ncupc_fill(ncupc_ptr variable, const void* initial, size_t number, size_t size, size_t count,

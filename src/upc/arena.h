@@ -15,6 +15,7 @@ namespace nearcache::upc {
 
 constexpr int barrier_rounds = 24;  // 2^24 threads
 
+constexpr size_t arena_alignment = 4096;
 constexpr size_t guard_bytes = 4096;
 
 struct Control {
@@ -29,7 +30,8 @@ struct Control {
   uint64_t padding[5];
   uint64_t collectives[4096];  // for src/upc/collectives*: flags of theirs, all 0 at start
 };
-constexpr size_t control_bytes = guard_bytes + (sizeof(Control) + 4095) / 4096 * 4096;
+constexpr size_t control_bytes =
+    guard_bytes + (sizeof(Control) + arena_alignment - 1) / arena_alignment * arena_alignment;
 #define NCUPC_CONTROL(member) \
   (nearcache::upc::guard_bytes + offsetof(nearcache::upc::Control, member))
 

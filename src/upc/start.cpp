@@ -61,7 +61,7 @@ void allocate_arena(size_t statics_end, size_t heap) {
                 "shared can name %llu",
                 runtime.arena_bytes, static_cast<unsigned long long>(NCUPC_MAX_ADDRESS));
   }
-  runtime.arena = static_cast<char*>(shmem_align(4096, runtime.arena_bytes));
+  runtime.arena = static_cast<char*>(shmem_align(arena_alignment, runtime.arena_bytes));
   if (runtime.arena == nullptr) {
     ncupc_error(
         nullptr, 0, "start",

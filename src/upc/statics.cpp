@@ -58,9 +58,9 @@ void check(const ncupc_module& module) {
   }
 }
 
-// Arrays begin a cache line, scalars share one.
-size_t aligned_place(size_t bytes) {
-  const size_t alignment = bytes >= 64 ? 64 : 16;
+// Arrays begin a cache line, scalars share one, unless their types ask for more.
+size_t aligned_place(size_t bytes, size_t least) {
+  const size_t alignment = std::max<size_t>(least, bytes >= 64 ? 64 : 16);
   return (state.place_at + alignment - 1) / alignment * alignment;
 }
 
@@ -126,14 +126,31 @@ void ncupc_add_module(ncupc_module* module) {
 
 void ncupc_place(ncupc_ptr* variable, const char* name, size_t size, size_t count, size_t block,
                  const char* file, int line) {
+  ncupc_place_aligned(variable, name, size, count, block, 1, file, line);
+}
+
+void ncupc_place_aligned(ncupc_ptr* variable, const char* name, size_t size, size_t count,
+                         size_t block, size_t alignment, const char* file, int line) {
   const size_t bytes = ncupc_localsize(count, size, block);
   if (state.measuring) {
-    state.place_at = std::min<size_t>(aligned_place(bytes) + bytes + 1, NCUPC_MAX_ADDRESS);
+    const size_t place = aligned_place(bytes, std::min(alignment, arena_alignment));
+    state.place_at = std::min<size_t>(place + bytes + 1, NCUPC_MAX_ADDRESS);
     return;
   }
+  if (alignment > arena_alignment) {
+    ncupc_error(file, line, name,
+                "an alignment of %zu bytes: that of shared data can be %zu at the most", alignment,
+                arena_alignment);
+  }
   const Placed one{variable, name, size, count, block, file, line};
-  if (placed_before(one, name)) return;
-  state.place_at = aligned_place(bytes);
+  if (placed_before(one, name)) {
+    if (ncupc_address(*variable) % alignment != 0) {
+      ncupc_error(file, line, name, "an alignment of %zu bytes, which another file does not say",
+                  alignment);
+    }
+    return;
+  }
+  state.place_at = aligned_place(bytes, alignment);
   *variable = ncupc_make(state.place_at, 0, 0);
   state.place_at += std::max<size_t>(bytes, 1);
   if (state.place_at >= NCUPC_MAX_ADDRESS || bytes >= NCUPC_MAX_ADDRESS) {

@@ -217,6 +217,17 @@ def test_same_variable_with_two_layouts(shmem):
     )
 
 
+@pytest.mark.parametrize(
+    "alignment, message",
+    [
+        ("8192", "second: an alignment of 8192 bytes: that of shared data can be 4096 at the most"),
+        ("64", "second: an alignment of 64 bytes, which another file does not say"),
+    ],
+)
+def test_alignment_that_cannot_be(shmem, alignment, message):
+    ends(run(shmem, "errors", 2, env={"UPC_TEST_ALIGNMENT": alignment}), 1, message)
+
+
 def test_heap_option(shmem):
     ends(
         run(shmem, "errors", 2, env={"NEARCACHE_UPC_SHARED_HEAP": "1Q"}),

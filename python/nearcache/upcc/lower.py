@@ -8,6 +8,7 @@ from pycparser import c_ast
 
 from . import diagnostics, upc_ast
 from .accesses import Accesses
+from .alignments import Alignments
 from .constants import Constants
 from .convert import Conversions
 from .declare import Declarations
@@ -27,6 +28,7 @@ from .unit import Function, Unit
 
 PARTS = {
     "accesses": Accesses,
+    "alignments": Alignments,
     "constants": Constants,
     "conversions": Conversions,
     "declarations": Declarations,

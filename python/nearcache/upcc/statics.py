@@ -20,6 +20,7 @@ from .typenames import POINTER, call, identifier, number, plain_type
 
 if TYPE_CHECKING:
     from .accesses import Accesses
+    from .alignments import Alignments
     from .convert import Conversions
     from .declare import Declarations
     from .expressions import Expressions
@@ -46,6 +47,7 @@ class Statics(Part):
     """Objects with static storage, shared and private."""
 
     accesses: Accesses
+    alignments: Alignments
     conversions: Conversions
     declarations: Declarations
     expressions: Expressions
@@ -57,6 +59,7 @@ class Statics(Part):
         super().__init__(unit)
         self._shared_names = set()  # C names of shared objects
         self._placed = {}  # C name -> (Symbol, coord) of shared objects that this file defines
+        self._alignments = {}  # C name -> what their declarations ask for, different ones
         self._initialisations = []  # statements
         self._const_declarations = {}  # name -> [(declaration, its declarator without const)] of private const objects with linkage
         self._stored_later = set()  # names of const objects that a statement initialises
@@ -76,6 +79,8 @@ class Statics(Part):
         symbol = self.declared(node, kind, c_name)
         symbol.storage = storage
         self._shared_names.add(symbol.c_name)
+        asked_for = self._alignments.setdefault(symbol.c_name, [])
+        asked_for += self.alignments.asked_for(node, kind)
         extern = "extern" in storage and node.init is None
         if extern:
             return self.rewriting.definitions_before(
@@ -226,6 +231,8 @@ class Statics(Part):
         made = self.typenames.declarator(kind, name)
         inner = innermost(made)
         inner.attributes, inner.align = innermost(node.type).attributes, innermost(node.type).align
+        if isinstance(made, c_ast.ArrayDecl) and isinstance(node.type, c_ast.ArrayDecl):
+            made.attributes = node.type.attributes
         return made
 
     def _check_constant(self, node, name):
@@ -306,13 +313,15 @@ class Statics(Part):
         placing = []
         for symbol, coord in self._placed.values():
             kind, element = symbol.type, types.element_of(symbol.type)
+            asked_for = self._alignments[symbol.c_name]
             made = call(
-                "ncupc_place",
+                "ncupc_place_aligned" if asked_for else "ncupc_place",
                 c_ast.UnaryOp("&", identifier(symbol.c_name)),
                 c_ast.Constant("string", f'"{symbol.name}"'),
                 self.typenames.size(element),
                 self.typenames.count_of(kind)[1],
                 self.typenames.block_size(element),
+                *([self.alignments.largest(asked_for)] if asked_for else []),
                 identifier("NCUPC_HERE"),
             )
             made.coord = coord

@@ -4,12 +4,17 @@
 
 #include "check.h"
 
-static ncupc_ptr variable, lock;
+static ncupc_ptr variable, second, lock;
 
 static void place(void) {
   ncupc_place(&variable, "variable", sizeof(int), 4, 1, NCUPC_HERE);
   if (getenv("UPC_TEST_PLACE_AGAIN"))
     ncupc_place(&variable, "variable", sizeof(int), 5, 1, NCUPC_HERE);
+  const char* alignment = getenv("UPC_TEST_ALIGNMENT");
+  if (alignment != NULL) {
+    ncupc_place(&second, "second", 1, 1, 1, NCUPC_HERE);
+    ncupc_place_aligned(&second, "second", 1, 1, 1, strtoul(alignment, NULL, 10), NCUPC_HERE);
+  }
 }
 NCUPC_MODULE("upc_errors.c", place, NULL);
 

@@ -12,6 +12,6 @@ extern shared int x;
 int in_other_file(void);
 #endif
 extern shared int *const place;
-extern const struct places places[2];
+extern const struct places places[2] __attribute__((aligned(64)));
 extern const int processes;
 extern constant_places more __attribute__((aligned(32)));

@@ -26,6 +26,7 @@ int main(void)
     extern constant_places more;
     CHECK(place == &x && places[0].where == &x && places[1].where == NULL && tentative == &x);
     CHECK(single.one == &x && more.where == &x && (unsigned long)&more % 32 == 0);
+    CHECK_EQ((unsigned long)places % 64, 0);
     CHECK_EQ(places[1].n + more.n, 5);
     CHECK_EQ(processes, THREADS);
     CHECK(in_function());
