@@ -61,6 +61,7 @@ class Declarations(Part):
     def __init__(self, unit):
         super().__init__(unit)
         self._bodies = {}  # node of a struct, union or enumeration -> types.Body or type
+        self._scopes = {}  # node that defines one -> the scope of its definition
 
     def type_of(self, node):
         """The type that a declarator (c_ast.TypeDecl, PtrDecl, ...) gives its name."""
@@ -209,6 +210,14 @@ class Declarations(Part):
         found.visit(node)
         return found.count
 
+    def scope_of(self, node):
+        """The scope in which a struct, union or enumeration is defined; None where it is not."""
+        return self._scopes.get(node)
+
+    def defined_as(self, node):
+        """The types.Body or type of a struct, union or enumeration whose type was asked for; else None."""
+        return self._bodies.get(node)
+
     # Specifiers
 
     def specified(self, node, around):
@@ -268,8 +277,10 @@ class Declarations(Part):
         if node.decls is not None:
             if body.node is not node:
                 body.node = node
+            self._scopes[node] = self.unit.scope
             body.fields = []  # known while its members are read: they may point to it
-            body.plain = not (node.attributes or self.unit.packing.changed)
+            body.packed = self.unit.packing.changed
+            body.plain = not (node.attributes or body.packed)
             body.fields = self._members(node)
             for each in node.decls:
                 if isinstance(each, c_ast.Pragma):
@@ -306,6 +317,7 @@ class Declarations(Part):
         if node.name:
             self.unit.scope.tags[node.name] = kind
         if node.values is not None:
+            self._scopes[node] = self.unit.scope
             value = -1
             for each in node.values.enumerators:
                 if not isinstance(each, c_ast.Enumerator):
@@ -314,7 +326,7 @@ class Declarations(Part):
                     value = self.constants.evaluate(each.value)
                 elif value is not None:
                     value += 1
-                self.unit.scope.add(
+                symbol = self.unit.scope.add(
                     Symbol(
                         each.name,
                         "constant",
@@ -323,6 +335,7 @@ class Declarations(Part):
                         coord=each.coord,
                     )
                 )
+                symbol.origin = node
         return kind
 
     def _function(self, node):

@@ -56,9 +56,14 @@ class Definitions(Part):
     def type_definition(self, node):
         kind = reshaped(self.declarations.type_of(node.type), node)
         self.declarations.check_reference_type(kind, node)
-        kind = self.declarations.named_layout(kind, node) if kind.is_shared else kind
-        named = self.typenames.named(kind, node.name)
-        self.unit.scope.add(Symbol(node.name, "typedef", named, coord=node.coord))
+        if kind.is_shared:
+            kind = self.declarations.named_layout(kind, node)
+            self.statics.count_without_names(kind)
+        symbol = self.unit.scope.names.get(node.name)
+        if symbol is None or symbol.kind != "typedef":  # else the same once more
+            symbol = self.unit.scope.add(Symbol(node.name, "typedef", coord=node.coord))
+        named = symbol.type = self.typenames.named(kind, symbol)
+        symbol.origin = node
         if (
             kind.is_array
             and named.alias is None
@@ -151,8 +156,9 @@ class Definitions(Part):
         self._static_locals += 1
         c_name = f"{node.name}_in_{self.unit.function.symbol.name}_{self._static_locals}"
         made = self.statics.shared_object(node, kind, c_name, hoisted=True)
-        self.unit.function.hoisted += [each for each in made if each.name is not None]
-        return [each for each in made if each.name is None]
+        moved = [each for each in made if getattr(each, "name", None) is not None]
+        self.unit.function.hoisted += moved
+        return [each for each in made if each not in moved]
 
     # Functions
 

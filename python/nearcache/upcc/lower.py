@@ -16,6 +16,7 @@ from .definitions import Definitions
 from .diagnostics import UpcError, UpcErrors
 from .expressions import Expressions
 from .forall import Forall
+from .hoisting import Hoisting
 from .initializers import Initializers
 from .local_loops import LocalLoops
 from .operators import Operators
@@ -35,6 +36,7 @@ PARTS = {
     "definitions": Definitions,
     "expressions": Expressions,
     "forall": Forall,
+    "hoisting": Hoisting,
     "initializers": Initializers,
     "local_loops": LocalLoops,
     "operators": Operators,

@@ -15,6 +15,8 @@ class Symbol:
         "value",
         "coord",
         "defined",
+        "scope",
+        "origin",
         "_type",
         "_resolve",
     )
@@ -28,6 +30,8 @@ class Symbol:
         self.value = value  # of a constant; None where only the C compiler knows it
         self.coord = coord
         self.defined = False
+        self.scope = None  # in which it is
+        self.origin = None  # node of the typedef, or of the enumeration of a constant
 
     @property
     def type(self):
@@ -60,4 +64,5 @@ class Scope:
 
     def add(self, symbol):
         self.names[symbol.name] = symbol
+        symbol.scope = self
         return symbol

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pycparser import c_ast
 
 from . import types
+from .local_loops import nodes_of
 from .part import Part
 from .rewrite import innermost
 from .scope import Symbol
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .convert import Conversions
     from .declare import Declarations
     from .expressions import Expressions
+    from .hoisting import Hoisting
     from .initializers import Initializers
     from .rewrite import Rewriting
     from .typenames import Typenames
@@ -36,6 +38,14 @@ def string_length(text):
     if not text.startswith('"'):
         return None
     return sum(len(ESCAPE.sub(".", part)) for part in re.findall(r'"((?:[^"\\]|\\.)*)"', text)) + 1
+
+
+def _names_others(node):
+    """Whether an expression names more than THREADS: constants, types."""
+    return any(
+        isinstance(each, c_ast.Typename) or isinstance(each, c_ast.ID) and each.name != "THREADS"
+        for each in nodes_of(node)
+    )
 
 
 def pointer_declaration(name, storage=(), attributes=(), coord=None):
@@ -51,6 +61,7 @@ class Statics(Part):
     conversions: Conversions
     declarations: Declarations
     expressions: Expressions
+    hoisting: Hoisting
     initializers: Initializers
     rewriting: Rewriting
     typenames: Typenames
@@ -58,7 +69,7 @@ class Statics(Part):
     def __init__(self, unit):
         super().__init__(unit)
         self._shared_names = set()  # C names of shared objects
-        self._placed = {}  # C name -> (Symbol, coord) of shared objects that this file defines
+        self._placed = {}  # C name -> (Symbol, type or None, coord) of shared objects that this file defines
         self._alignments = {}  # C name -> what their declarations ask for, different ones
         self._initialisations = []  # statements
         self._const_declarations = {}  # name -> [(declaration, its declarator without const)] of private const objects with linkage
@@ -71,8 +82,7 @@ class Statics(Part):
         storage = node.storage or []
         kind = self.sized_by_initializer(self.declarations.complete_layout(kind, node), node.init)
         self.declarations.check_shared_object(kind, node, storage)
-        if hoisted and kind.is_array:
-            self._count_without_names(kind)
+        self.count_without_names(kind)
         self.rewritten_specifier_only(node)
         if hoisted and node.name in self.unit.scope.names:
             self.unit.error(node.coord, f"'{node.name}' is declared twice in one block")
@@ -80,7 +90,10 @@ class Statics(Part):
         symbol.storage = storage
         self._shared_names.add(symbol.c_name)
         asked_for = self._alignments.setdefault(symbol.c_name, [])
-        asked_for += self.alignments.asked_for(node, kind)
+        asked_for += [
+            self.hoisting.expression(each, node) if hoisted else each
+            for each in self.alignments.asked_for(node, kind)
+        ]
         extern = "extern" in storage and node.init is None
         if extern:
             return self.rewriting.definitions_before(
@@ -91,9 +104,10 @@ class Statics(Part):
         symbol.defined = symbol.defined or node.init is not None
         if kind.is_array and any(each.count is None for each in kind.dimensions()):
             self.unit.error(node.coord, f"the size of '{node.name}' is missing")
-        self._placed[symbol.c_name] = (symbol, node.coord)
+        outside, compared = self.hoisting.placed(kind, node) if hoisted else (None, [])
+        self._placed[symbol.c_name] = (symbol, outside, node.coord)
         if node.init is not None:
-            self._initialisations.append(self._filling(node, kind, symbol))
+            self._initialisations.append(self._filling(node, kind, symbol, hoisted))
         static = "static" in storage or hoisted
         kind_of_definition = (
             [] if static else ["NCUPC_TENTATIVE" if node.init is None else "NCUPC_DEFINED"]
@@ -101,12 +115,14 @@ class Statics(Part):
         made = pointer_declaration(
             symbol.c_name, ["static"] if static else [], kind_of_definition, node.coord
         )
-        return self.rewriting.definitions_before([made])
+        return self.rewriting.definitions_before([made, *compared])
 
-    def _count_without_names(self, kind):
-        """Multiples of THREADS as numbers: the enumeration constants of a function are not known where its objects are placed."""
-        for each in kind.dimensions():
-            factor = self.declarations.without_threads(each.count) if each.length is None else None
+    def count_without_names(self, kind):
+        """Multiples of THREADS as numbers: enumeration constants may be others, or not known, where the type is used."""
+        for each in kind.dimensions() if kind.is_array else ():
+            if each.length is not None or each.count is None or not _names_others(each.count):
+                continue
+            factor = self.declarations.without_threads(each.count)
             if factor is not None:
                 each.count = c_ast.BinaryOp("*", number(factor), identifier("THREADS"))
 
@@ -138,10 +154,11 @@ class Statics(Part):
         made.length, made.count, made.alias = length, number(length), None
         return made
 
-    def _filling(self, node, kind, symbol):
+    def _filling(self, node, kind, symbol, hoisted):
         """A block that stores the initial values of a shared object: those that this thread owns."""
-        element = types.element_of(kind)
         private = kind.unqualified()
+        if hoisted:
+            node.init = self.hoisting.with_sizes_of_types(node.init)
         values = self.initializers.initializer(node.init, private, of_shared=True)
         self._check_constant(values, node.name)
         if not kind.is_array:
@@ -157,6 +174,10 @@ class Statics(Part):
         constant = not self._mentions_shared(values)
         if constant:
             with_static_null(values)
+        if hoisted:
+            kind, private = self.hoisting.type(kind, node), self.hoisting.type(private, node)
+            values = self.hoisting.expression(values, node)
+        element = types.element_of(kind)
         declarator = self.typenames.declarator(private, "ncupc_initial")
         initial = c_ast.Decl(
             "ncupc_initial",
@@ -311,8 +332,9 @@ class Statics(Part):
     def module(self):
         """The two functions and their registration; every file has them, so that THREADS and the pointers' form are checked."""
         placing = []
-        for symbol, coord in self._placed.values():
-            kind, element = symbol.type, types.element_of(symbol.type)
+        for symbol, outside, coord in self._placed.values():
+            kind = outside or symbol.type
+            element = types.element_of(kind)
             asked_for = self._alignments[symbol.c_name]
             made = call(
                 "ncupc_place_aligned" if asked_for else "ncupc_place",

@@ -71,7 +71,7 @@ class SystemHeaders(Part):
             )
             found = self.declarations.type_of(node.type)
             if kind == "typedef":
-                found = self.typenames.named(reshaped(found, node), node.name)
+                found = self.typenames.named(reshaped(found, node), symbol)
             unit.scope, unit.function = scope, function
             return found
 

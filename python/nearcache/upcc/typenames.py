@@ -11,9 +11,24 @@ from .part import Part
 
 if TYPE_CHECKING:
     from .expressions import Expressions
+    from .scope import Symbol
 
 POINTER = "ncupc_ptr"
 UPC_WORDS = {"strict", "relaxed"}
+
+
+class Alias(str):
+    """The name of a typedef, and its Symbol."""
+
+    symbol: Symbol
+
+    def __new__(cls, name, symbol):
+        made = super().__new__(cls, name)
+        made.symbol = symbol
+        return made
+
+    def __deepcopy__(self, memo):
+        return self  # the same typedef, in the copy of a syntax tree
 
 
 def plain_quals(quals):
@@ -61,7 +76,7 @@ class Typenames(Part):
     def __init__(self, unit):
         super().__init__(unit)
         self._emitted_arrays = set()  # typedef names of arrays that C can have
-        self._unnamed = 0
+        self._made_tags = {}  # tag -> node of the struct or enumeration that got it
 
     def declarator(self, kind, name=None, quals=None):
         """The syntax of a declaration of `name` as a `kind`, shared or not: what is printed is the type of the value."""
@@ -99,8 +114,9 @@ class Typenames(Part):
 
     def alias_of(self, kind):
         """The typedef name by which the source called a type, unless something else of that name hides it here."""
-        symbol = self.unit.scope.find(kind.alias) if kind.alias else None
-        return None if symbol is not None and symbol.kind != "typedef" else kind.alias
+        if kind.alias is None or self.unit.scope.find(kind.alias) is not kind.alias.symbol:
+            return None
+        return kind.alias
 
     def specifier(self, kind):
         if self.alias_of(kind):
@@ -127,8 +143,12 @@ class Typenames(Part):
     def name_tag(self, node):
         """Gives a struct or enumeration without a tag one."""
         if not node.name:
-            self._unnamed += 1
-            node.name = f"ncupc_unnamed_{self._unnamed}"
+            node.name = f"ncupc_unnamed_{len(self._made_tags) + 1}"
+            self._made_tags[node.name] = node
+
+    def made_tag(self, name):
+        """The node that got a tag here; None of others."""
+        return self._made_tags.get(name)
 
     def typename(self, kind):
         return c_ast.Typename(None, sorted(plain_quals(kind.quals)), None, self.declarator(kind))
@@ -172,14 +192,14 @@ class Typenames(Part):
             return known, number(known)
         return None, made if known == 1 else c_ast.BinaryOp("*", made, number(known))
 
-    def named(self, kind, name):
-        """A type under its typedef name, where C has the name for the same type."""
+    def named(self, kind, symbol):
+        """A type under the name of its typedef, where C has the name for the same type."""
         if kind.quals & {"const", "volatile", "_Atomic"} or (
             kind.is_array and any(each.length is None for each in kind.dimensions())
         ):
             return kind
         made = kind.copy()
-        made.alias = name
+        made.alias = Alias(symbol.name, symbol)
         if kind.is_array:
-            self._emitted_arrays.add(name)
+            self._emitted_arrays.add(symbol.name)
         return made

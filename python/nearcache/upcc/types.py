@@ -219,12 +219,13 @@ class Record(Type):
 class Body:
     """What the declarations of one struct or union have in common."""
 
-    __slots__ = ("keyword", "node", "fields", "plain")
+    __slots__ = ("keyword", "node", "fields", "plain", "packed")
 
     def __init__(self, keyword, node):
         self.keyword, self.node = keyword, node
         self.fields = None  # [(name, type, bits)], None while incomplete
         self.plain = True  # no attribute, so that sizes follow from the members
+        self.packed = False  # by a pragma
 
 
 def element_of(kind):

@@ -1,0 +1,312 @@
+"""A static shared object of a function is placed and filled outside of it, where the types of its blocks are not known. So the definitions that
+its type and its initialiser name are repeated before the function, under names that nothing else has. They are only sizes and layouts:
+within the function the program's own are used.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import TYPE_CHECKING
+
+from pycparser import c_ast
+
+from . import types, upc_ast
+from .expressions import FUNCTION_NAMES
+from .part import Part
+from .rewrite import innermost
+from .scope import Symbol
+from .typenames import Alias
+
+if TYPE_CHECKING:
+    from .declare import Declarations
+    from .expressions import Expressions
+    from .typenames import Typenames
+
+WORDS = re.compile(r"[A-Za-z_]\w*")
+
+
+def _named_part(kind, outside):
+    """The first of two types and of their elements that has a name; of the unused ones a compiler would warn."""
+    while kind.is_array and kind.alias is None:
+        kind, outside = kind.element, outside.element
+    return kind, outside
+
+
+class Hoisting(Part):
+    """Types and lowered expressions of a block as they are outside of the function under way."""
+
+    declarations: Declarations
+    expressions: Expressions
+    typenames: Typenames
+
+    def __init__(self, unit):
+        super().__init__(unit)
+        self._names = {}  # types.Body, node of an enumeration, or Symbol of a typedef -> its name outside
+        self._defined = set()  # those of them that are in the output
+        self._symbols = {}  # Symbol of a typedef or a constant -> that of its name outside
+        self._object = None  # the declaration for which it is done, for messages
+        self._repeats = False  # whether something was named for it
+
+    def type(self, kind, node):
+        """A type of the present scope. node: the declaration of the object that is placed."""
+        self._object, self._repeats = node, False
+        return self._type(kind)
+
+    def placed(self, kind, node):
+        """(type of an object outside, what makes the C compiler compare the two: a list)."""
+        outside = self.type(kind, node)
+        if not self._repeats:
+            return outside, []
+        sizes = [self.typenames.size(each) for each in _named_part(kind, outside)]
+        told = c_ast.Constant("string", f'"type of {node.name}"')
+        return outside, [c_ast.StaticAssert(c_ast.BinaryOp("==", *sizes), told, node.coord)]
+
+    def expression(self, made, node):
+        """A copy of a lowered expression of the present scope."""
+        self._object = node
+        return self._copied(made, self.unit.scope)
+
+    def with_sizes_of_types(self, init):
+        """An initialiser that is not lowered, with its sizeof of objects as those of their types, which are known outside."""
+        if isinstance(init, c_ast.UnaryOp) and init.op == "sizeof":
+            if not isinstance(init.expr, c_ast.Typename):
+                kind = self.expressions.type_of_operand(init.expr)
+                if not (kind.is_shared or kind.is_unknown or kind.is_array and kind.count is None):
+                    init.expr = self.typenames.typename(kind)
+            return init
+        for _, child in init.children():
+            self.with_sizes_of_types(child)
+        return init
+
+    # Types
+
+    def _type(self, kind):
+        made = kind.copy()
+        if kind.alias is not None:
+            made.alias = self._alias(kind.alias)
+        if kind.block is not None and kind.block.node is not None:
+            node = self._copied(kind.block.node, self.unit.scope)
+            made.block = types.Block(None, node, kind.block.text)
+        if kind.is_pointer:
+            made.target = self._type(kind.target)
+        elif kind.is_array:
+            made.element = self._type(kind.element)
+            if kind.length is None and kind.count is not None:
+                made.count = self._copied(kind.count, self.unit.scope)
+        elif kind.is_function:
+            made.result = self._type(kind.result)
+            made.parameters = kind.parameters and [self._type(each) for each in kind.parameters]
+        elif kind.is_record:
+            made.body = self._body(kind.body)
+        elif kind.is_arithmetic and kind.node is not None:
+            made.node = self._enumeration(kind.node)
+        elif kind.is_unknown and kind.node is not None:
+            made.node = self._copied(kind.node, self.unit.scope)
+        return made
+
+    def _alias(self, alias):
+        symbol = alias.symbol
+        if self._is_known(symbol.scope):
+            return alias
+        self._typedef(symbol)
+        return Alias(self._symbols[symbol].name, self._symbols[symbol])
+
+    def _is_known(self, scope):
+        return scope is None or scope is self.unit.globals
+
+    def _body(self, body):
+        if self._is_known(self.declarations.scope_of(body.node)):
+            return body
+        made = types.Body(body.keyword, self._reference(body.node, self._record(body)))
+        made.fields, made.plain = body.fields, body.plain
+        return made
+
+    def _record(self, body):
+        """The tag outside."""
+        name = self._name(body, body.node.name)
+        if body.fields is not None and body not in self._defined:
+            self._defined.add(body)
+            if body.packed:
+                self._refuse(f"'{body.node.name or name}', which a pragma in its block lays out,")
+            scope = self.declarations.scope_of(body.node)
+            made = self._reference(body.node, name)
+            made.decls = [self._copied(each, scope) for each in body.node.decls]
+            made.attributes = [self._copied(each, scope) for each in body.node.attributes or ()]
+            self._define(c_ast.Decl(None, [], [], [], [], made, None, None, body.node.coord))
+        return name
+
+    def _enumeration(self, node):
+        """The node that names it outside."""
+        scope = self.declarations.scope_of(node)
+        if self._is_known(scope) or node.values is None:
+            return node
+        name = self._name(node, node.name)
+        if node not in self._defined:
+            self._defined.add(node)
+            values = []
+            for each in node.values.enumerators:
+                if not isinstance(each, c_ast.Enumerator):
+                    continue
+                symbol = scope.names[each.name]
+                value = each.value and self._copied(each.value, scope)
+                outside = self._add(symbol, self._name(symbol, symbol.name))
+                values.append(c_ast.Enumerator(outside.name, value, each.coord))
+            made = self._reference(node, name)
+            made.values = c_ast.EnumeratorList(values, node.coord)
+            made.attributes = [self._copied(each, scope) for each in node.attributes or ()]
+            self._define(c_ast.Decl(None, [], [], [], [], made, None, None, node.coord))
+        return self._reference(node, name)
+
+    def _typedef(self, symbol):
+        """The name outside."""
+        if symbol not in self._defined:
+            self._defined.add(symbol)
+            name = self._name(symbol, symbol.name)
+            made = self._copied(symbol.origin, symbol.scope)
+            made.name = innermost(made.type).declname = name
+            outside = self._add(symbol, name)
+            kind = symbol.type.copy()
+            kind.alias = None
+            outside.type = self._type(kind)
+            if symbol.type.alias is not None:
+                outside.type = self.typenames.named(outside.type, outside)
+            self._define(made)
+        return self._names[symbol]
+
+    def _constant(self, symbol):
+        self._enumeration(symbol.origin)
+        return self._symbols[symbol].name
+
+    def _add(self, symbol, name):
+        made = Symbol(name, symbol.kind, symbol.type, value=symbol.value)
+        self._symbols[symbol] = self.unit.globals.add(made)
+        return made
+
+    def _name(self, key, name):
+        self._repeats = True
+        if key not in self._names:
+            function = self.unit.function.symbol.name
+            self._names[key] = f"{name or 'unnamed'}_of_{function}_{len(self._names) + 1}"
+        return self._names[key]
+
+    @staticmethod
+    def _reference(node, name):
+        """A struct, union or enumeration by its tag."""
+        made = copy.copy(node)
+        made.name, made.attributes = name, []
+        if isinstance(made, c_ast.Enum):
+            made.values = None
+        else:
+            made.decls = None
+        return made
+
+    def _define(self, node):
+        self.unit.function.hoisted.append(node)
+
+    # Syntax that is lowered, and of which `scope` is
+
+    def _copied(self, node, scope):
+        match node:
+            case c_ast.ID(name=name) if name in FUNCTION_NAMES:
+                return c_ast.Constant("string", f'"{self.unit.function.symbol.name}"', node.coord)
+            case c_ast.ID():
+                return c_ast.ID(self._identifier(node.name, scope), node.coord)
+            case c_ast.IdentifierType(names=[name]):
+                symbol = scope.find(name)
+                if symbol is not None and symbol.kind == "typedef":
+                    return c_ast.IdentifierType([self._alias(Alias(name, symbol))], node.coord)
+                return node
+            case c_ast.Struct() | c_ast.Union() | c_ast.Enum():
+                return self._specifier(node, scope)
+            case c_ast.Decl(name=None, type=c_ast.Struct() | c_ast.Union()) if node.type.decls:
+                made = copy.copy(node)  # an unnamed member, whose members are the struct's
+                made.type = copy.copy(node.type)
+                made.type.decls = [self._copied(each, scope) for each in node.type.decls]
+                return made
+            case c_ast.UnaryOp(op="&&"):
+                self._refuse(f"'{node.expr.name}', which only its block knows,")
+                return node
+            case c_ast.StructRef():
+                made = copy.copy(node)
+                made.name = self._copied(node.name, scope)
+                return made
+            case c_ast.NamedInitializer():
+                made = copy.copy(node)
+                made.name = [
+                    each if isinstance(each, c_ast.ID) else self._copied(each, scope)
+                    for each in node.name
+                ]
+                made.expr = self._copied(node.expr, scope)
+                return made
+            case c_ast.FuncCall(
+                name=c_ast.ID(name="offsetof" | "__builtin_offsetof"),
+                args=c_ast.ExprList(exprs=[kind, path]),
+            ):
+                inside = [self._copied(kind, scope), self._path(path, scope)]
+                return c_ast.FuncCall(node.name, c_ast.ExprList(inside), node.coord)
+            case upc_ast.GnuAttribute() | upc_ast.Raw() | upc_ast.Asm():
+                for word in WORDS.findall(node.text):
+                    symbol = scope.find(word)
+                    if symbol is not None and symbol.kind in ("constant", "typedef"):
+                        self._known_outside(symbol)
+                return node
+        made = copy.copy(node)
+        for slot in node.__slots__:
+            value = getattr(node, slot, None)
+            if isinstance(value, c_ast.Node):
+                setattr(made, slot, self._copied(value, scope))
+            elif isinstance(value, list):
+                copies = [
+                    self._copied(each, scope) if isinstance(each, c_ast.Node) else each
+                    for each in value
+                ]
+                setattr(made, slot, copies)
+        return made
+
+    def _path(self, node, scope):
+        """The path of a member, in which only subscripts are expressions."""
+        made = copy.copy(node)
+        if isinstance(node, (c_ast.StructRef, c_ast.ArrayRef)):
+            made.name = self._path(node.name, scope)
+        if isinstance(node, c_ast.ArrayRef):
+            made.subscript = self._copied(node.subscript, scope)
+        return made
+
+    def _specifier(self, node, scope):
+        kind = self.declarations.defined_as(node)
+        if kind is None:
+            kind = self.typenames.made_tag(node.name) or scope.find_tag(node.name)
+        if isinstance(kind, c_ast.Node):
+            kind = self.declarations.defined_as(kind)
+        if isinstance(kind, types.Body):
+            if self._is_known(self.declarations.scope_of(kind.node)):
+                return node
+            return self._reference(node, self._record(kind))
+        if kind is None or kind.node is None:
+            return node
+        return self._enumeration(kind.node)
+
+    def _identifier(self, name, scope):
+        symbol = scope.find(name)
+        if symbol is None or self._is_known(symbol.scope):
+            return name
+        if symbol.kind == "constant":
+            return self._constant(symbol)
+        self._known_outside(symbol)
+        return name
+
+    def _known_outside(self, symbol):
+        """Nothing of the block stands for a name that cannot be repeated: neither what the name is outside, if it is anything."""
+        if self._is_known(symbol.scope):
+            return
+        outside = self.unit.globals.names.get(symbol.name)
+        linked = symbol.kind == "function" or "extern" in symbol.storage
+        if not (linked and outside is not None and outside.kind in ("object", "function")):
+            self._refuse(f"'{symbol.name}', which only its block knows,")
+
+    def _refuse(self, what):
+        self.unit.error(
+            self._object.coord,
+            f"'{self._object.name}' is placed and initialised outside of the function: {what} must be declared there, too",
+        )
