@@ -38,7 +38,9 @@ def _asked_for(text):
 
 def _attributes(node):
     """Those of a declaration, and of all parts of its declarator."""
-    while isinstance(node, (c_ast.Decl, c_ast.PtrDecl, c_ast.ArrayDecl, c_ast.TypeDecl)):
+    while isinstance(
+        node, (c_ast.Decl, c_ast.Typedef, c_ast.PtrDecl, c_ast.ArrayDecl, c_ast.TypeDecl)
+    ):
         yield from node.attributes or ()
         node = node.type
 
@@ -54,6 +56,13 @@ def _may_be_large(kind):
     return kind.is_unknown or kind.is_arithmetic and kind.size is None
 
 
+def _is_aligned_by_typedef(kind):
+    node = kind.alias and kind.alias.symbol.origin  # None of system headers' typedefs
+    return node is not None and any(
+        any(_asked_for(getattr(each, "text", ""))) for each in _attributes(node)
+    )
+
+
 class Alignments(Part):
     """Of declarations of shared objects."""
 
@@ -63,7 +72,9 @@ class Alignments(Part):
 
     def asked_for(self, node, kind):
         """The syntax of what a declaration asks for, beyond what every object has; a list."""
-        made = self._of_type(types.element_of(kind))
+        dimensions = kind.dimensions() if kind.is_array else []
+        made = [self._alignof(each) for each in dimensions if _is_aligned_by_typedef(each)]
+        made += self._of_type(types.element_of(kind))
         for each in [*(node.align or ()), *(innermost(node.type).align or ())]:
             if isinstance(each.alignment, c_ast.Typename):
                 made += self._of_type(self.expressions.type_of_operand(each.alignment))
@@ -82,9 +93,11 @@ class Alignments(Part):
         return made
 
     def _of_type(self, kind):
-        if not _may_be_large(kind):
-            return []
-        return [c_ast.UnaryOp("_Alignof", self.typenames.typename(kind.unqualified()))]
+        asks = _may_be_large(kind) or _is_aligned_by_typedef(kind)
+        return [self._alignof(kind)] if asks else []
+
+    def _alignof(self, kind):
+        return c_ast.UnaryOp("_Alignof", self.typenames.typename(kind.unqualified()))
 
     def _known(self, value, node):
         if value > LARGEST:

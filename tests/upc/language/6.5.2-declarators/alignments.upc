@@ -4,6 +4,8 @@
 
 typedef float vector __attribute__((vector_size(32), aligned(32)));
 typedef int alone UPTO(128);
+typedef char row[3] UPTO(64);
+typedef shared int *pointer UPTO(32);
 struct wide {
     _Alignas(256) char c;
     int i;
@@ -34,6 +36,10 @@ extern shared char declared UPTO(1024);
 shared char c1;
 shared char declared;
 shared char c2;
+shared [] row r;
+shared char c3;
+shared pointer p;
+shared char c4;
 shared char biggest __attribute__((aligned));
 
 #define MULTIPLE(object, of) CHECK_EQ((unsigned long)&(object) % (of), 0)
@@ -64,6 +70,8 @@ int main(void)
     OF_SHARED(by_type, 256);
     OF_SHARED(both, 128);
     OF_SHARED(declared, 1024);
+    OF_SHARED(r, 64);
+    OF_SHARED(p, 32);
     OF_SHARED(biggest, __BIGGEST_ALIGNMENT__);
     MULTIPLE(*(int *)&al[MYTHREAD], 64);
     MULTIPLE(*(vector *)&several[MYTHREAD], 32);
