@@ -222,8 +222,7 @@ def finish(stage, lane):
 
 @functools.cache
 def clang():
-    """Settings of CMake for the newest clang that has sanitizers, or none. It takes a third of the time of GCC for the same, and sees other
-    things."""
+    """Settings of CMake for the newest clang that has sanitizers, or none. It takes less time than GCC for the same, and sees more."""
     for version in (*range(NEWEST_CLANG, LEAST_CLANG - 1, -1), None):
         cc, cxx = (
             shutil.which(f"{name}-{version}" if version else name) for name in ("clang", "clang++")

@@ -81,7 +81,7 @@ say() { printf 'setup: %s\n' "$*"; }
 
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
-# The sanitizers' builds are clang's where it is new enough for our C++ (scripts/run_tests.py): it takes a third of the time of g++.
+# The sanitizers' builds are clang's where it is new enough for our C++ (scripts/run_tests.py).
 least_clang=16
 
 # The newest clang here, or nothing.

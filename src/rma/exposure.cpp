@@ -35,7 +35,8 @@ bool Exposure::each_run(int from, const Message& message, Function function) con
   const Head& head = message.head;
   const uint64_t tail = computes(head.kind) ? tail_of(head.element) : 0;
   const auto run = [&](int64_t offset, uint64_t length) {
-    std::byte* at = memory_.at(head.displacement, 0, offset, length > tail ? length - tail : length);
+    std::byte* at =
+        memory_.at(head.displacement, 0, offset, length > tail ? length - tail : length);
     return at != nullptr && (length == 0 || function(at, length));
   };
   if (head.by_layout != 0) {
@@ -300,8 +301,7 @@ void Exposure::take_deferred(int origin) {
 void Exposure::refuse(int from, const BatchWriter& messages) {
   BatchReader reader(messages.bytes());
   for (Message message; reader.next(&message);) {
-    if (!is_token(message.head.kind))
-      rma::refuse(outbox_, from, message.head, Status::no_window);
+    if (!is_token(message.head.kind)) rma::refuse(outbox_, from, message.head, Status::no_window);
   }
 }
 

@@ -53,7 +53,7 @@ struct Transfer {
   std::byte* result = nullptr;  // what is fetched, packed
   Element element = Element::bytes;
   Operation operation = Operation::replace;
-  uint64_t grain = 0;  // as in Action
+  uint64_t grain = 0;          // as in Action
   Completion completion = {};  // of an operation that fetches: when the result is there
 
   // How far `Window::issue` has come.

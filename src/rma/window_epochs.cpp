@@ -150,8 +150,7 @@ bool Window::take_token(int peer, const Message& message) {
     exposure_.grant();
   } else if (message.head.kind == Kind::post) {
     ++posts_[rank];
-  } else if (!fence_.arrived(rank, message.head.token, message.head.displacement,
-                             message.pieces)) {
+  } else if (!fence_.arrived(rank, message.head.token, message.head.displacement, message.pieces)) {
     return false;
   }
   take_ahead();

@@ -40,8 +40,8 @@ Status Window::execute_at(const Transfer& transfer, Near* near, bool* refused) {
     if (transfer.pieces.empty()) return run({0, transfer.length});
     return std::ranges::all_of(transfer.pieces, run);
   };
-  const Action action{transfer.kind, transfer.element, transfer.operation, transfer.data,
-                      transfer.result, transfer.grain};
+  const Action action{transfer.kind, transfer.element, transfer.operation,
+                      transfer.data, transfer.result,  transfer.grain};
   if (const Status status = check(action, each_run); status != Status::ok) return status;
   Mutex* const elements = &near->commons->elements;
   if (near->reaches(Near::Reach::memory)) {
@@ -247,8 +247,8 @@ std::vector<Piece> Window::next_pieces(Transfer* transfer, uint64_t most, size_t
     const uint64_t length = std::min(whole.length - transfer->of_piece, most - *bytes);
     pieces.push_back({whole.offset + static_cast<int64_t>(transfer->of_piece), length});
     if (const uint64_t end = grain > 1 ? (*bytes + length) / grain * grain : 0; end > *bytes)
-      cut = {pieces.size(), transfer->piece, transfer->of_piece,
-             transfer->which_element, end, end - *bytes};
+      cut = {pieces.size(), transfer->piece, transfer->of_piece, transfer->which_element,
+             end,           end - *bytes};
     *bytes += length;
     advance(length, whole.length);
   }

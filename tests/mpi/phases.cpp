@@ -725,8 +725,8 @@ void a_message_under_a_lock() {
   });
 }
 
-// How else others may hear of it: `tell` is called by all ranks, by the reader under its lock; it may
-// use the other window, which `prepare` prepared.
+// How else others may hear of it: `tell` is called by all ranks, by the reader under its lock; it
+// may use the other window, which `prepare` prepared.
 void heard_of_under_a_lock(const std::function<void(const Window& other)>& prepare,
                            const std::function<void(const Window& other)>& tell,
                            const std::function<void(const Window& other)>& end) {
@@ -777,13 +777,12 @@ void a_fence_under_a_lock() {
 }
 
 void a_put_under_a_lock() {
-  heard_of_under_a_lock(
-      [](const Window& other) { MPI_Win_lock_all(0, other.win); },
-      [](const Window& other) {
-        if (check::rank == reader) put_and_flush(other, 1, flag_place, writer);
-        while (check::rank == writer && other.at(flag_place) == 0) usleep(10);
-      },
-      [](const Window& other) { MPI_Win_unlock_all(other.win); });
+  heard_of_under_a_lock([](const Window& other) { MPI_Win_lock_all(0, other.win); },
+                        [](const Window& other) {
+                          if (check::rank == reader) put_and_flush(other, 1, flag_place, writer);
+                          while (check::rank == writer && other.at(flag_place) == 0) usleep(10);
+                        },
+                        [](const Window& other) { MPI_Win_unlock_all(other.win); });
 }
 
 void an_unlock_under_a_lock() {

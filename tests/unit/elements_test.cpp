@@ -198,7 +198,8 @@ TEST(Elements, WhatLiesInAPairAndBehindItIsNotOfThePair) {
 // Its owner may look at it by loads meanwhile.
 TEST(Elements, AWordThatIsReplacedIsNeverSeenInPart) {
   const std::array<uint64_t, 2> values{0, UINT64_MAX};
-  for (const auto& [element, count] : {std::pair(Element::bytes, 8), std::pair(Element::int64, 1)}) {
+  for (const auto& [element, count] :
+       {std::pair(Element::bytes, 8), std::pair(Element::int64, 1)}) {
     alignas(8) uint64_t word = 0;
     std::atomic<bool> over{false};
     std::thread writes([&] {

@@ -835,8 +835,8 @@ TEST(Rma, WhoIsToldFirstIsNoMoreThanOneFenceAhead) {
   }
 }
 
-// A fence that a member's death has left open at one rank, while others have left it: what they send
-// then waits for nothing.
+// A fence that a member's death has left open at one rank, while others have left it: what they
+// send then waits for nothing.
 TEST(Rma, AFenceThatWillNotEndHoldsUpNobody) {
   for (const bool closes : {false, true}) {
     Job job(3, 24);
@@ -985,20 +985,20 @@ TEST(Rma, OthersAreKeptOutUntilAnElementIsWhole) {
   std::byte gap;
   Mutex mutex{};
   bool intact = true;
-  const Action action{Kind::accumulate, Element::bytes, Operation::replace, ours.data(), nullptr,
-                      21};
+  const Action action{Kind::accumulate, Element::bytes, Operation::replace,
+                      ours.data(),      nullptr,        21};
   int free = 0;
-  const net::Reached reached = execute_there(
-      action, MeddledMemory{there, &gap}, ours.size(), &mutex, 1, &intact, [&](auto function) {
-        for (size_t run = 0; run < 999; ++run) {
-          if (run > 0 && run % most_runs == 0) {
-            const bool is_free = mutex.try_lock(2);
-            EXPECT_EQ(is_free, run % 3 == 0) << run;
-            if (is_free) ++free, mutex.unlock();
-          }
-          function(&there[7 * run], 7);
-        }
-      });
+  const net::Reached reached = execute_there(action, MeddledMemory{there, &gap}, ours.size(),
+                                             &mutex, 1, &intact, [&](auto function) {
+                                               for (size_t run = 0; run < 999; ++run) {
+                                                 if (run > 0 && run % most_runs == 0) {
+                                                   const bool is_free = mutex.try_lock(2);
+                                                   EXPECT_EQ(is_free, run % 3 == 0) << run;
+                                                   if (is_free) ++free, mutex.unlock();
+                                                 }
+                                                 function(&there[7 * run], 7);
+                                               }
+                                             });
   EXPECT_EQ(reached, net::Reached::all);
   EXPECT_GT(free, 0);
   EXPECT_TRUE(mutex.try_lock(2));

@@ -126,8 +126,8 @@ class CachedWindow {
   // What others of the node fetch after this rank's last acquire is new enough for it only while it
   // is told of whoever writes, and in epochs that have begun at the target.
   bool takes_from_others(uint32_t target) const {
-    return !ends_at_acquires(rules_.mode) || (acquires_->quiet.load(std::memory_order_relaxed) &&
-                                              !epochs_.may_begin_later(target));
+    return !ends_at_acquires(rules_.mode) ||
+           (acquires_->quiet.load(std::memory_order_relaxed) && !epochs_.may_begin_later(target));
   }
   // Own writes went past this class, or may have.
   void wrote_unnoted();

@@ -48,7 +48,8 @@ class CoherentWindow {
   void never_again(uint32_t target);
   // Nor of any, and this rank keeps nothing.
   void never_again();
-  // Before MPI_Win_complete, after which what this rank wrote unnoted in the epoch may be under way.
+  // Before MPI_Win_complete, after which what this rank wrote unnoted in the epoch may be under
+  // way.
   void start_ends();
   // A fence that all ranks have entered: what was written before it is there.
   void fenced();

@@ -118,7 +118,8 @@ class RequestWatch {
     mutable bool over = false;
   };
   // as a ticket: the handle of served Rgets; a get of which nothing is kept, or an own write. Among
-  // threads the latter is not noted during the call: when that returns, the handle may be another's.
+  // threads the latter is not noted during the call: when that returns, the handle may be
+  // another's.
   static constexpr uint64_t of_served = UINT64_MAX, of_plain = 0;
   void end(const Found& found, bool succeeded, uint64_t ticks = 0) const;
   void end_plain(const Found& found) const;

@@ -285,8 +285,8 @@ void shorten(Runs* runs, uint64_t bytes) {
 
 namespace {
 
-// What lies between the parts of a pair and behind them is not the program's to have read or written.
-// Calls with the place of each part, and the part; and with the length of each pair.
+// What lies between the parts of a pair and behind them is not the program's to have read or
+// written. Calls with the place of each part, and the part; and with the length of each pair.
 template <class Part, class Next>
 void each_part(const Runs& runs, Part part, Next next_pair) {
   for (const Piece& piece : runs.pieces) {
@@ -307,9 +307,10 @@ const std::byte* packed(const void* address, const Runs& runs, std::vector<std::
   if (runs.elements.layout != nullptr)
     return pack(address, runs.elements, runs.bytes, storage->data()), storage->data();
   std::byte* to = storage->data();
-  each_part(runs, [&](int64_t at, const Piece& part) {
-    std::memcpy(to + part.offset, from + at, part.length);
-  }, [&](uint64_t bytes) { to += bytes; });
+  each_part(
+      runs,
+      [&](int64_t at, const Piece& part) { std::memcpy(to + part.offset, from + at, part.length); },
+      [&](uint64_t bytes) { to += bytes; });
   return storage->data();
 }
 
@@ -317,9 +318,10 @@ void unpack(const std::byte* from, void* address, const Runs& runs) {
   if (runs.elements.layout != nullptr)
     return nearcache::unpack(from, runs.bytes, address, runs.elements);
   auto* to = static_cast<std::byte*>(address);
-  each_part(runs, [&](int64_t at, const Piece& part) {
-    std::memcpy(to + at, from + part.offset, part.length);
-  }, [&](uint64_t bytes) { from += bytes; });
+  each_part(
+      runs,
+      [&](int64_t at, const Piece& part) { std::memcpy(to + at, from + part.offset, part.length); },
+      [&](uint64_t bytes) { from += bytes; });
 }
 
 }  // namespace nearcache::mpi
