@@ -473,8 +473,8 @@ def all_stages(given, env):
         yield build_stage(settings)
         for lane in alone:
             lane.start(pytest_words(given), env, LANES)
-        yield from lane_stages([lane for lane in alone if lane.polls])
         ahead = [] if given.quick else start_sanitized(env)
+        yield from lane_stages([lane for lane in alone if lane.polls])
         for lane in late:
             lane.start(pytest_words(given), env, LANES)
         yield staged("unit tests", lambda stage: unit_tests(stage, env))

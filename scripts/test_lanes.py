@@ -1,8 +1,8 @@
 """Runs pytest in lanes: several at a time, since most of a test of parallel programs is waiting for a launcher.
 
 A lane is one pytest of its own over some files. What polls for messages without a pause (MPICH) is all in one lane, so that never more
-ranks than one program's burn the processors, and whatever computes comes after it: beside compilers a rank waits for its turn, and the
-other one burns as long. Open MPI's ranks give way while they wait, and its launchers sleep for most of a short run, so the same files with
+ranks than one program's burn the processors, and what computes comes after it, or gives way to it (builds with sanitizers, of the lowest
+priority): beside compilers a rank waits for its turn, and the other one burns as long. Open MPI's ranks give way while they wait, and its launchers sleep for most of a short run, so the same files with
 Open MPI 4 and 5 are lanes beside it. What one test file prepares for all of its tests is prepared once.
 """
 
@@ -18,6 +18,8 @@ from console import ROOT
 SHMEM = ("tests/shmem", "tests/apps/test_shmem_apps.py")
 LANGUAGE = ("tests/upc/test_language.py", "tests/upc/test_random_c.py")
 MPI = ("tests/mpi", "tests/model", "tests/apps")
+ADVICE = ("tests/cli/test_advise.py",)  # mostly waits for the programs that it gives advice on
+PROTOCOLS = ("tests/protocol",)  # keeps a processor busy
 
 
 @dataclass
@@ -27,7 +29,8 @@ class Lane:
     name: str
     files: list
     selection: str = ""  # pytest's -k
-    polls: bool = False  # should have the processors for itself
+    polls: bool = False  # should have the processors for itself, but for what gives way
+    nice: int = 0
     junit: Path = None
     log: Path = None
     process: subprocess.Popen = field(default=None, repr=False)
@@ -41,6 +44,7 @@ class Lane:
         )
         self.junit.unlink(missing_ok=True)
         words = [
+            *(["nice", "-n", str(self.nice)] if self.nice else []),
             sys.executable,
             "-m",
             "pytest",
@@ -104,7 +108,11 @@ def lanes():
         Lane("openmpi-5", mpi, "openmpi-5"),
         Lane("openmpi", mpi, "openmpi and not openmpi-5"),
     ]
-    late = [Lane("commands", take(*files))]
+    late = [
+        Lane("advice", take(*ADVICE)),
+        Lane("protocols", take(*PROTOCOLS), nice=5),
+        Lane("commands", take(*files)),
+    ]
     return tuple(
         [lane for lane in group if lane.files]  # pytest without files would run all
         for group in (early, alone, late)
