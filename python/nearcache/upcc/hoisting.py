@@ -45,7 +45,7 @@ class Hoisting(Part):
         self._names = {}  # types.Body, node of an enumeration, or Symbol of a typedef -> its name outside
         self._defined = set()  # those of them that are in the output
         self._symbols = {}  # Symbol of a typedef or a constant -> that of its name outside
-        self._object = None  # the declaration for which it is done, for messages
+        self._object = c_ast.Decl(*[None] * 9)  # the declaration for which it is done, for messages
         self._repeats = False  # whether something was named for it
 
     def type(self, kind, node):
