@@ -20,6 +20,12 @@ LANGUAGE = ("tests/upc/test_language.py", "tests/upc/test_random_c.py")
 MPI = ("tests/mpi", "tests/model", "tests/apps")
 ADVICE = ("tests/cli/test_advise.py",)  # mostly waits for the programs that it gives advice on
 PROTOCOLS = ("tests/protocol",)  # keeps a processor busy
+OBJECTS = (
+    "tests/visibility",
+    "tests/cli/test_doctor.py",
+    "tests/cli/test_install.py",
+    "tests/cli/test_wheel.py",
+)
 
 
 @dataclass
@@ -108,9 +114,10 @@ def lanes():
         Lane("openmpi-5", mpi, "openmpi-5"),
         Lane("openmpi", mpi, "openmpi and not openmpi-5"),
     ]
+    alone.append(Lane("protocols", take(*PROTOCOLS), nice=19))
     late = [
         Lane("advice", take(*ADVICE)),
-        Lane("protocols", take(*PROTOCOLS), nice=5),
+        Lane("objects", take(*OBJECTS)),
         Lane("commands", take(*files)),
     ]
     return tuple(
