@@ -298,6 +298,23 @@ PYTEST_TARGETS = {
         "progress.{mpi}",
         "threads.{mpi}",
     ),
+    "tests/mpi/test_phases": (
+        "nearcache_mpi.{mpi}",
+        "lazy_mpi.{mpi}",
+        "shim_mpi.{mpi}",
+        "phases.{mpi}",
+    ),
+    "tests/mpi/test_coherent": ("nearcache_mpi.{mpi}", "lazy_mpi.{mpi}", "coherent.{mpi}"),
+    "tests/mpi/test_rma": (
+        "nearcache_mpi.{mpi}",
+        "shim_mpi.{mpi}",
+        "rma.{mpi}",
+        "rma_edges.{mpi}",
+        "rma_first.{mpi}",
+        "rma_job.{mpi}",
+        "rma_large.{mpi}",
+        "rma_threads.{mpi}",
+    ),
     "tests/model": ("nearcache_mpi.{mpi}", "lazy_mpi.{mpi}", "model.{mpi}"),
     "tests/shmem/front": (
         "nearcache_shmem.{shmem}",
@@ -311,6 +328,19 @@ PYTEST_TARGETS = {
         "stub15_calls",
         "stub15_cases",
     ),
+    "tests/shmem/test_check": (
+        "nearcache_shmem.{shmem}",
+        "shmem_promises.{shmem}",
+        "shmem_contract.{shmem}",
+        "shmem_threads.{shmem}",
+    ),
+    "tests/upc/test_language": (
+        "nearcache_upc.{shmem}",
+        "nearcache_upc_struct.{shmem}",
+        "nearcache_shmem.{shmem}",
+        "give_way",
+    ),
+    "tests/upc/test_lowering": ("nearcache_upc.{shmem}", "nearcache_shmem.{shmem}", "give_way"),
     "tests/shmem/test_contract": ("nearcache_shmem.{shmem}", "shmem_contract.{shmem}"),
     "tests/upc/test_runtime": (
         "upc_accesses.{shmem}",

@@ -53,6 +53,19 @@ def test_every_mutation_fits_the_sources_as_they_are(area):
     assert not stale, "what was changed there must be broken by them still:\n" + "\n".join(stale)
 
 
+def test_what_their_tests_need_is_known():
+    import run
+
+    programs = {
+        arguments.split()[0]
+        for each in MUTATIONS
+        for kind, arguments in each.tests
+        if kind == "pytest"
+    }
+    assert programs
+    assert [name for name in programs if not name.startswith(tuple(run.PYTEST_TARGETS))] == []
+
+
 def test_tests_that_are_to_catch_them_exist():
     names = gtest_names()
     missing = []
