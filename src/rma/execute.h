@@ -29,6 +29,14 @@ inline uint64_t grain_of(const Action& action) {
 
 inline bool computes(Kind kind) { return kind == Kind::accumulate || kind == Kind::fetch; }
 
+// How much of a run of elements must be there: what lies behind the last pair's index is not
+// touched.
+struct Needed {
+  uint64_t tail;
+  Needed(Kind kind, Element element) : tail(computes(kind) ? tail_of(element) : 0) {}
+  uint64_t of(uint64_t length) const { return length > tail ? length - tail : length; }
+};
+
 // Whether it can be executed on runs of memory, with which `each_run` calls until it is told not
 // to; it returns false if one is outside of the window.
 template <class EachRun>
@@ -66,9 +74,8 @@ Status execute(const Action& action, Mutex* elements, uint32_t process, EachRun 
     return Status::ok;
   }
   const bool computes = action.operation != Operation::no_op;
-  const uint64_t size = size_of(action.element), grain = grain_of(action);
-  const uint64_t most = at_a_time(grain);
-  uint64_t spent = 0, done = 0;
+  const uint64_t size = size_of(action.element), most = at_a_time(grain_of(action));
+  uint64_t spent = 0;
   bool intact = elements->lock_intact(process);
   if (!intact) return Status::half_done;
   each_run([&](std::byte* at, uint64_t length) {
@@ -78,16 +85,16 @@ Status execute(const Action& action, Mutex* elements, uint32_t process, EachRun 
       return true;
     }
     while (length > 0) {
-      if (spent >= most && done % grain == 0) {
+      if (spent == most) {
         elements->unlock();
         intact = elements->lock_intact(process);
         if (!intact) return false;
         spent = 0;
       }
-      const uint64_t now = std::min(length, most);
+      const uint64_t now = std::min(length, most - spent);
       if (action.kind == Kind::fetch) std::memcpy(result, at, now), result += now;
       if (computes) apply(action.operation, action.element, at, data, now / size), data += now;
-      spent += now, done += now;
+      spent += now;
       at += now;
       length -= now;
     }

@@ -101,11 +101,9 @@ net::Reached write_pairs(const PairParts& parts, size_t size, There there, std::
 template <class There>
 net::Reached compute_there(const Action& action, There there, std::span<iovec> runs,
                            std::span<iovec> again, uint64_t bytes, std::byte* buffer) {
-  const std::optional<PairParts> parts =
-      computes(action.kind) ? gapped_pair(action.element) : std::nullopt;
-  const uint64_t tail = parts ? size_of(action.element) - parts->end() : 0;
-  runs.back().iov_len -= tail;
-  const net::Reached read = there.read(buffer, runs, bytes - tail);
+  const uint64_t needed = Needed(action.kind, action.element).of(bytes);
+  runs.back().iov_len -= bytes - needed;
+  const net::Reached read = there.read(buffer, runs, needed);
   if (read != net::Reached::all) return read;
   if (action.result != nullptr) std::memcpy(action.result, buffer, bytes);
   if (action.kind == Kind::compare_and_swap) {
@@ -114,6 +112,7 @@ net::Reached compute_there(const Action& action, There there, std::span<iovec> r
   }
   if (action.operation == Operation::no_op) return read;
   apply(action.operation, action.element, buffer, action.data, bytes / size_of(action.element));
+  const std::optional<PairParts> parts = gapped_pair(action.element);
   return parts ? write_pairs(*parts, size_of(action.element), there, again, buffer)
                : there.write(buffer, again, bytes);
 }

@@ -33,10 +33,9 @@ void refuse(Outbox* outbox, int to, const Head& request, Status status) {
 template <class Function>
 bool Exposure::each_run(int from, const Message& message, Function function) const {
   const Head& head = message.head;
-  const uint64_t tail = computes(head.kind) ? tail_of(head.element) : 0;
+  const Needed needed(head.kind, head.element);
   const auto run = [&](int64_t offset, uint64_t length) {
-    std::byte* at =
-        memory_.at(head.displacement, 0, offset, length > tail ? length - tail : length);
+    std::byte* at = memory_.at(head.displacement, 0, offset, needed.of(length));
     return at != nullptr && (length == 0 || function(at, length));
   };
   if (head.by_layout != 0) {
@@ -47,8 +46,7 @@ bool Exposure::each_run(int from, const Message& message, Function function) con
     return layout != nullptr && layout->each_run(message.pieces[0].length, head.length, run);
   }
   if (message.pieces.empty()) {
-    std::byte* at = memory_.at(head.displacement, head.offset, 0,
-                               head.length > tail ? head.length - tail : head.length);
+    std::byte* at = memory_.at(head.displacement, head.offset, 0, needed.of(head.length));
     return at != nullptr && (head.length == 0 || function(at, head.length));
   }
   uint64_t left = head.length;

@@ -30,10 +30,9 @@ Status Window::execute_at(const Transfer& transfer, Near* near, bool* refused) {
   const Memory memory = near->rank == rank_ ? Memory() : memory_of(*near);
   const Memory& there = near->rank == rank_ ? exposure_.memory() : memory;
   const auto each_run = [&](auto function) {
-    const uint64_t tail = computes(transfer.kind) ? tail_of(transfer.element) : 0;
+    const Needed needed(transfer.kind, transfer.element);
     const auto run = [&](const Piece& piece) {
-      std::byte* at = there.at(transfer.displacement, 0, piece.offset,
-                               piece.length > tail ? piece.length - tail : piece.length);
+      std::byte* at = there.at(transfer.displacement, 0, piece.offset, needed.of(piece.length));
       return at != nullptr && function(at, piece.length);
     };
     if (transfer.layout.size > 0) return transfer.layout.each_run(transfer.length, run);

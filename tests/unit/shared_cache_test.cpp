@@ -541,6 +541,20 @@ TEST(SharedCache, ThePolicyHearsOfHitsOfAllRanks) {
   EXPECT_GT(hits, 200 * 8 * 9 / 10);
 }
 
+// A get of bytes in a row.
+RemoteGet row_at(int64_t displacement, std::span<std::byte> to) {
+  RemoteGet get{};
+  get.key = key_at(displacement);
+  get.hash = hash_key(get.key);
+  get.bytes = to.size();
+  get.from = displacement;
+  get.to = displacement + static_cast<int64_t>(to.size());
+  get.contiguous_target = true;
+  get.origin = to.data();
+  get.elements = {&byte_layout(), to.size()};
+  return get;
+}
+
 // Stamps are compared with the clocks of words by 32 bits.
 TEST(SharedCache, ChangesAreSeenThoughTheClockRanFarBeforeTheWordsWereRead) {
   for (const uint64_t far : {uint64_t{0}, uint64_t{3} << 30, uint64_t{1} << 32}) {
@@ -557,13 +571,7 @@ TEST(SharedCache, ChangesAreSeenThoughTheClockRanFarBeforeTheWordsWereRead) {
     ASSERT_TRUE(window.make_cache({1024, 0}));
     window.epochs().lock_all(true);
     std::byte to[64];
-    RemoteGet get{};
-    get.key = key_at(0);
-    get.hash = hash_key(get.key);
-    get.bytes = get.to = sizeof to;
-    get.contiguous_target = true;
-    get.origin = to;
-    get.elements = {&byte_layout(), sizeof to};
+    const RemoteGet get = row_at(0, to);
     const auto is_served = [&](const VersionWords& words, uint64_t ticks) {
       acquires.add(true);
       EXPECT_TRUE(window.wants_validation(1));
@@ -588,13 +596,7 @@ TEST(SharedCache, WhatOthersFetchIsTakenInQuietPhasesAndInEpochsThatHaveBegun) {
   Node node(small_plan(2));
   const auto other = node.join();
   std::byte to[64];
-  RemoteGet get{};
-  get.key = key_at(0);
-  get.hash = hash_key(get.key);
-  get.bytes = get.to = sizeof to;
-  get.contiguous_target = true;
-  get.origin = to;
-  get.elements = {&byte_layout(), sizeof to};
+  const RemoteGet get = row_at(0, to);
   for (const Mode mode : {Mode::coherent, Mode::transparent, Mode::user, Mode::always}) {
     Acquires acquires;
     acquires.quiet = true;

@@ -17,10 +17,10 @@ def told(row, expression=lambda name: name):
         else f"if (receives_{received.group}({expression('root')}, {expression('comm')})) "
     )
     lines = [*releases, f"{group}{telling(received, expression)};"]
+    # What a release does where nobody reads.
+    locks = "  take_waiting_locks();\n" if row.releases else ""
     return (
-        (
-            "  take_waiting_locks();\n" if row.releases else ""
-        )  # a release of nothing else where nobody reads
+        locks
         + f"  if ({'persistent_receives_are_told' if row.persistent else 'receives_are_told'}()) [[unlikely]] {{\n"
         + "".join(f"    {line}\n" for line in lines)
         + "  }\n"

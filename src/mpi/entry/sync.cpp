@@ -236,11 +236,10 @@ int unlocked(Window& window, int rank) {
     return unlocked(*window, rank);
   const bool exclusive = window != nullptr && window->valid_target(rank) &&
                          window->epochs().locked_exclusively(static_cast<uint32_t>(rank));
-  // Who waits for this lock may know that this rank has asked for others.
-  take_waiting_locks();
   if (exclusive || window == nullptr) {
     note_window_release();
-  } else {
+  } else {  // who waits for this lock may know all the same that this rank has asked for others
+    take_waiting_locks();
     context.coherence.attend();
   }
   if (exclusive) context.phases.writing();

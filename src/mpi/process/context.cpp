@@ -49,8 +49,8 @@ static void learn_threads(bool multiple) {
   rma_threads_come();
   context.observer.threads_came();
   context.coherence.threads_came();
-  context.phases
-      .miscounted();  // it counts no further, so what it told in this phase is for this one
+  // It counts no further, so what it told in this phase is not for what follows.
+  context.phases.miscounted();
   for (Window* window : context.windows.all()) window->leave_short_ways();
 }
 

@@ -364,7 +364,9 @@ int EngineWindow::accumulate_in_full(const OriginBuffer& origin, const ResultBuf
   set_target(&transfer, target, to, &one);
   transfer.element = element;
   transfer.operation = *operation;
-  if (element == rma::Element::bytes) transfer.grain = bytes_of_element(target.type, named);
+  // One run has no gaps: elements of 2^n bytes, as messages are.
+  if (element == rma::Element::bytes && !to.one_run())
+    transfer.grain = bytes_of_element(target.type, named);
   if (sends) transfer.data = packed(origin.address, from, &storage);
   if (fetches && to.bytes > 0) set_result(&transfer, result->address, results);
   issue(lock, transfer);
