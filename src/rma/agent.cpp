@@ -204,6 +204,7 @@ void Agent::send_held(Step step) {
 
 // Of who is about to poll.
 void Agent::disarm() {
+  passed_ = false;
   if (!leased_ || rests()) watch_fabric(false);
   leased_ = lent_ = false;
   if (!rests()) habits_[static_cast<size_t>(left_)].note(system_ns() - left_at_ < at_once_ns);

@@ -125,6 +125,12 @@ class Agent {
   }
   // Sends what is held, and takes what came meanwhile. Under the lock.
   void send(const Lock&, Step step = Step::other) { send(step); }
+  // The same of who waits for nothing: only the second time, as what is held may be the first part
+  // of more.
+  void pass(const Lock&, Step step) {
+    passed_ = !passed_ && engine_->holds();
+    if (!passed_) send(step);
+  }
   // The same of who is about to wait, or to look, for something else. Not under the lock.
   void let_go() {
     if (is_lent() && !host_lets_help_) end_lease();
@@ -206,6 +212,7 @@ class Agent {
   std::atomic<int> wanting_{0};  // threads that want the mutex: a thread that polls lets them
   bool polling_ = false;         // a thread of the program looks at the fabric, or is called to
   bool asleep_ = false;          // it sleeps
+  bool passed_ = false;          // what is held was held as well when a thread passed by
   std::vector<Follower*> followers_;  // oldest first; those who are called are no longer among them
   std::atomic<bool> running_{false};  // read by who waits, without the mutex
   bool ending_ = false;

@@ -186,6 +186,36 @@ TEST_P(Agents, ServeARankWhoseProgramCallsNothing) {
   EXPECT_EQ(ranks[1]->words[5], 300u);
 }
 
+// A program that looks at its own flags between two gets must not get an answer to each of them.
+TEST_P(Agents, WhoWaitsForNothingSendsTheSecondTimeOnly) {
+  begin(2);
+  Rank& rank = *ranks[0];
+  uint64_t value = 7;
+  const auto put = [&](const Agent::Lock& lock) {
+    rank.issue(lock, {.kind = Kind::put,
+                      .target = 1,
+                      .displacement = 5,
+                      .length = 8,
+                      .data = reinterpret_cast<std::byte*>(&value)});
+    return rank.engine->holds();
+  };
+  for (int turn = 0; turn < 3; ++turn) {
+    {
+      const Agent::Lock lock(rank.agent.get());
+      if (!put(lock)) GTEST_SKIP() << "goes at once here";
+      rank.agent->pass(lock, Agent::Step::flush);
+      EXPECT_TRUE(rank.engine->holds());
+    }
+    rank.flush(1);
+    const Agent::Lock lock(rank.agent.get());
+    put(lock);
+    rank.agent->pass(lock, Agent::Step::flush);
+    EXPECT_TRUE(rank.engine->holds()) << "after a flush has sent, in turn " << turn;
+    rank.agent->pass(lock, Agent::Step::flush);
+    EXPECT_FALSE(rank.engine->holds());
+  }
+}
+
 TEST_P(Agents, AThreadThatWaitsElsewhereServesAndTheAgentAfterIt) {
   begin(2);
   std::atomic<bool> over{false};

@@ -158,6 +158,11 @@ void EngineWindow::await_turns() {
   for (const rma::Near& near : window_->nears()) await_turn(near.rank);
 }
 
+bool EngineWindow::any_queued() {
+  return std::ranges::any_of(window_->nears(),
+                             [](const rma::Near& near) { return near.queued.load(); });
+}
+
 void EngineWindow::hand_over(const rma::Near& near) {
   if (!window_->hand_over(near)) return;
   const rma::Agent::Lock lock(&station_->agent());
@@ -669,7 +674,7 @@ int EngineWindow::begin_unlock(int rank, Mark* mark) {
   if (!window_->transferred(rank))
     station_->agent().wait(lock, [&] { return window_->transferred(rank); });
   *mark = window_->unlock(rank);
-  station_->agent().send(lock);
+  if (window_->queued(rank)) station_->agent().send(lock);
   return MPI_SUCCESS;
 }
 
@@ -696,7 +701,7 @@ int EngineWindow::unlock_all_in_full() {
     for (rma::Near& near : window_->nears()) near.open.store(Open::no, std::memory_order_relaxed);
     await_transfers(lock);
     window_->unlock_all();
-    station_->agent().send(lock);
+    if (any_queued()) station_->agent().send(lock);
   }
   await_turns();
   const rma::Agent::Lock lock(&station_->agent());
@@ -717,10 +722,15 @@ int EngineWindow::flush_to(int rank, Mark (rma::Window::*begin)(int)) {
   }
   if (mark != Mark()) await_turn(rank);
   const rma::Agent::Lock lock(&station_->agent());
-  station_->agent().wait(
-      lock, [&] { return window_->reached(rank, mark); }, Step::flush);
+  if (mark == Mark()) {
+    station_->agent().pass(lock, Step::flush);
+  } else {
+    station_->agent().wait(
+        lock, [&] { return window_->reached(rank, mark); }, Step::flush);
+  }
   const Status status = window_->take_error(rank);
   recent_operations.order(context.threaded);
+  if (held()) recent_operations.note_store();  // the next flush comes here as well
   open(rank);
   return settled(status);
 }
@@ -731,7 +741,7 @@ int EngineWindow::flush_all() {
     if (!all_locked_ && no_locks()) return MPI_ERR_RMA_SYNC;
     recent_operations.order(context.threaded);
     window_->flush_all();
-    station_->agent().send(lock);
+    if (any_queued()) station_->agent().send(lock);
   }
   await_turns();
   const rma::Agent::Lock lock(&station_->agent());

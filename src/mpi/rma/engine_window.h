@@ -356,6 +356,7 @@ class EngineWindow {
   }
   void await_turn_in_queue(int rank);
   void await_turns();
+  bool any_queued();
   void await_transfers(const rma::Agent::Lock& lock);
   // For words of near ranks; not under the lock.
   template <class Done>
