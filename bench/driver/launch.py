@@ -41,6 +41,10 @@ ALWAYS = {
 }
 
 
+class DidNotEnd(Failure):
+    """A launcher's run took longer than it may."""
+
+
 def launched(program, words, timeout, **how):
     """Standard output of a launcher's run; what ends it early ends the ranks, too."""
     words = [str(word) for word in words]
@@ -58,7 +62,9 @@ def launched(program, words, timeout, **how):
         os.killpg(process.pid, signal.SIGTERM)
         process.wait()
         if isinstance(reason, subprocess.TimeoutExpired):
-            raise Failure(f"{program} did not end within {timeout} s: {' '.join(words)}") from None
+            raise DidNotEnd(
+                f"{program} did not end within {timeout} s: {' '.join(words)}"
+            ) from None
         raise
     if process.returncode:
         raise Failure(

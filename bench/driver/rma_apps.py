@@ -8,7 +8,7 @@ import re
 import tempfile
 
 from .build import Build, Failure, command
-from .launch import Launch
+from .launch import DidNotEnd, Launch
 from .numbers import median, summarise
 from .rma import ENGINE, hosts
 
@@ -29,6 +29,8 @@ ONE_SIDED = {
 WORDS = {"rma ahead": ("--way", "rma", "--ahead", 16)}
 # What a host cannot do: over tcp one in some four runs does not end.
 CANNOT = {("milc_cg", "rma", "mpich-4.0.2")}
+# A run takes 2 s at most.
+TIMEOUT = 60
 
 
 def measure(launch, arguments):
@@ -38,7 +40,8 @@ def measure(launch, arguments):
         "building for all MPIs",
     )
     launches = {
-        tag: Launch(Build(launch.build.directory, tag), timeout=300) for tag in hosts(launch.build)
+        tag: Launch(Build(launch.build.directory, tag), timeout=TIMEOUT)
+        for tag in hosts(launch.build)
     }
     sides = {tag: (host, None) for tag, host in launches.items()}
     engines = {
@@ -47,16 +50,15 @@ def measure(launch, arguments):
         if launches[tag].build.preload().exists()
     }
     sides.update(engines)
-    seconds, checksums = {}, {}
+    times, checksums = Times(CANNOT), {}
     for _ in range(rounds):
         for app, (ways, size, repetitions) in APPS.items():
             for way in ways:
                 for side, (host, options) in sides.items():
-                    if (app, way, side) in CANNOT:
-                        continue
-                    run = one_run(host, app, way, size, repetitions, options)
-                    seconds.setdefault((app, way, side), []).append(median(run["seconds"]))
-                    checksums.setdefault(app, set()).add(run["checksum"])
+                    run = times.add((app, way, side), host, app, way, size, repetitions, options)
+                    if run is not None:
+                        checksums.setdefault(app, set()).add(run["checksum"])
+    seconds = times.seconds
     different = [app for app, found in checksums.items() if len(found) != 1]
     if different:
         raise Failure(f"{', '.join(different)}: checksums differ")
@@ -70,10 +72,34 @@ def measure(launch, arguments):
         for way in ways
     ]
     summary, details = figures(seconds) if engines else ({}, {})
+    if times.stuck:
+        details["did_not_end"] = [" ".join(key) for key in sorted(times.stuck)]
     if launch.build.preload().exists():
         row, summary["lcc_over_host"] = lcc(launch, arguments.quick)
         results.append(row)
     return results, summary, details
+
+
+class Times:
+    """{what: the medians of its runs}. A host that does not end one is left out from then on; so is what it `cannot` do at all."""
+
+    def __init__(self, cannot):
+        self.seconds, self.stuck, self._cannot = {}, set(), cannot
+
+    def add(self, key, launch, app, way, size, repetitions, options, *where):
+        """Runs it once; what one_run returns, or None."""
+        if key in self._cannot or key in self.stuck:
+            return None
+        try:
+            run = one_run(launch, app, way, size, repetitions, options, *where)
+        except DidNotEnd:
+            if options is not None:
+                raise
+            self.stuck.add(key)
+            self.seconds.pop(key, None)
+            return None
+        self.seconds.setdefault(key, []).append(median(run["seconds"]))
+        return run
 
 
 def newest(tags):

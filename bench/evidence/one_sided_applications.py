@@ -2,7 +2,7 @@
 
 from driver import rma_apps
 from driver.build import Failure
-from driver.numbers import median, summarise
+from driver.numbers import summarise
 
 from . import one_sided, style
 from .figure import Figure, Study
@@ -35,24 +35,32 @@ def measure(laboratory, app):
     del sides[one_sided.ENGINE]
     engines = {f"engine on {tag}": sides[tag] for tag in rma_apps.newest(sides)}
     rounds = 2 if laboratory.quick else 5
-    seconds, checksums = {}, set()
+    cannot = {
+        (setting, way, side)
+        for setting in SETTINGS
+        for name, way, side in rma_apps.CANNOT
+        if name == app
+    }
+    cannot |= {
+        (setting, way, side)
+        for setting, (network, _) in SETTINGS.items()
+        for name, way, side in CANNOT
+        if name == app and network == "node"
+    }
+    times, checksums = rma_apps.Times(cannot), set()
     for number in range(rounds):
         laboratory.say(f"{app}, round {number + 1} of {rounds}", number / rounds)
         for setting, (network, memory) in SETTINGS.items():
             for way in ways if memory is None else rma_apps.ONE_SIDED[app]:
                 for side, launch in {**sides, **engines}.items():
-                    if (app, way, side) in rma_apps.CANNOT:
-                        continue
-                    if network == "node" and (app, way, side) in CANNOT:
-                        continue
                     options = one_sided.options(
                         one_sided.ENGINE if side in engines else side, network
                     )
-                    run = rma_apps.one_run(
-                        launch, app, way, size, repetitions, options, network, memory
-                    )
-                    seconds.setdefault((setting, way, side), []).append(median(run["seconds"]))
-                    checksums.add(run["checksum"])
+                    what = (launch, app, way, size, repetitions, options, network, memory)
+                    run = times.add((setting, way, side), *what)
+                    if run is not None:
+                        checksums.add(run["checksum"])
+    seconds = times.seconds
     if len(checksums) != 1:
         raise Failure(f"{app}: checksums differ")
     rma_apps.choose_engines(seconds, engines)
