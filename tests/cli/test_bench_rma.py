@@ -8,7 +8,7 @@ from support import launch
 sys.path.insert(0, str(launch.ROOT / "bench"))
 from driver import rma, rma_apps  # noqa: E402
 from driver.build import Build  # noqa: E402
-from driver.launch import Launch  # noqa: E402
+from driver.launch import DidNotEnd, Launch  # noqa: E402
 
 # Ranks that wait let others run, where there are more of them than cores.
 POLITE = ("env", "MPIR_CVAR_POLLS_BEFORE_YIELD=0", "OMPI_MCA_mpi_yield_when_idle=1")
@@ -167,6 +167,28 @@ def test_an_application_is_compared_with_the_best_host_in_the_same_way():
     )
     assert details["hashtable_speedup_of_single_inserts"] == 1.5
     assert (details["fft_over_messages"], details["dsde_best_other"]) == (0.5, "alltoall on engine")
+
+
+def test_a_host_that_does_not_end_is_left_out_and_the_engine_must_end(monkeypatch):
+    ends = {"a-1": iter([True, False, True]), "engine": iter([True, False])}
+
+    def run(launch, *what):
+        if not next(ends[launch]):
+            raise DidNotEnd("dsde did not end within 60 s")
+        return {"seconds": [1, 2, 3], "checksum": "7"}
+
+    monkeypatch.setattr(rma_apps, "one_run", run)
+    times = rma_apps.Times({("dsde", "nbx", "a-1")})
+    what = ("dsde", "alltoall", 200, 5)
+    assert times.add(("dsde", "nbx", "a-1"), "a-1", "dsde", "nbx", 200, 5, None) is None
+    for side, options in (("a-1", None), ("engine", {})):
+        assert times.add((*what[:2], side), side, *what, options)["checksum"] == "7"
+    assert times.seconds == {(*what[:2], "a-1"): [2], (*what[:2], "engine"): [2]}
+    for _ in range(2):
+        assert times.add((*what[:2], "a-1"), "a-1", *what, None) is None
+    assert times.stuck == {(*what[:2], "a-1")} and list(times.seconds) == [(*what[:2], "engine")]
+    with pytest.raises(DidNotEnd):
+        times.add((*what[:2], "engine"), "engine", *what, {})
 
 
 def test_every_side_has_the_windows_that_are_best_for_it_and_go_by_the_network_it_is_told():
