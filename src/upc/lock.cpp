@@ -48,12 +48,14 @@ void check_pointer(const char* file, int line, const char* call, ncupc_ptr lock)
 }
 
 // A lock that this thread held may have been freed by another, and be a new one at the same address
-// now: nobody holds it.
+// now: of its queue this thread's node is neither the last, nor does another follow it. A node that
+// one may still be about to follow is not used again.
 bool holds(ncupc_ptr lock) {
   const HeldLocks::Entry* entry = runtime.locks.held.find(key_of(lock));
   if (entry == nullptr) return false;
-  if (word_fetch(ncupc_thread(lock), ncupc_address(lock)) != 0) return true;
-  give_node(entry->node);
+  const uint64_t node = entry->node, last = word_fetch(ncupc_thread(lock), ncupc_address(lock));
+  if (last == name_of(node) || (last != 0 && own_word(node + next_at) != 0)) return true;
+  if (last == 0) give_node(node);
   runtime.locks.held.remove(key_of(lock));
   return false;
 }
