@@ -10,6 +10,7 @@ from pycparser import c_ast
 from . import types
 from .diagnostics import UpcError
 from .part import Part
+from .rewrite import innermost
 from .scope import Scope
 from .typenames import call, number
 
@@ -128,8 +129,10 @@ class Statements(Part):
         before = []
         if isinstance(node.init, c_ast.DeclList):
             made = [each for decl in node.init.decls for each in self.block_item(decl)]
-            if all(isinstance(each, c_ast.Decl) for each in made) and len(made) == len(
-                node.init.decls
+            if (
+                all(isinstance(each, c_ast.Decl) for each in made)
+                and len(made) == len(node.init.decls)
+                and len({frozenset(innermost(each.type).quals or ()) for each in made}) == 1
             ):
                 node.init.decls = made
             else:
