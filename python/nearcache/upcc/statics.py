@@ -30,14 +30,25 @@ if TYPE_CHECKING:
     from .rewrite import Rewriting
     from .typenames import Typenames
 
-ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
+STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+CHARACTER = re.compile(r"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)|.")
+
+
+def _elements(spelled, prefix):
+    """How many elements of an array a character of a string literal takes: bytes of UTF-8, words of UTF-16, or one."""
+    if prefix in ("L", "U") or spelled[0] == "\\" and spelled[1] not in "uU":
+        return 1
+    character = chr(int(spelled[2:], 16)) if spelled[0] == "\\" else spelled
+    if prefix == "u":
+        return len(character.encode("utf-16-le", "surrogatepass")) // 2
+    return len(character.encode("utf-8", "surrogateescape"))
 
 
 def string_length(text):
-    """Characters of a string literal, the final null included; None for wide ones."""
-    if not text.startswith('"'):
-        return None
-    return sum(len(ESCAPE.sub(".", part)) for part in re.findall(r'"((?:[^"\\]|\\.)*)"', text)) + 1
+    """Elements of the array that a string literal is, the final null included."""
+    prefix = text[: text.index('"')]
+    spelled = [each[0] for part in STRING.findall(text) for each in CHARACTER.finditer(part)]
+    return sum(_elements(each, prefix) for each in spelled) + 1
 
 
 def _names_others(node):
@@ -142,8 +153,7 @@ class Statics(Part):
                 len(init.exprs) == 1
                 and isinstance(init.exprs[0], c_ast.Constant)
                 and init.exprs[0].type == "string"
-                and types.element_of(kind).is_arithmetic
-                and types.element_of(kind).size == 1
+                and kind.element.is_arithmetic
             ):
                 length = string_length(init.exprs[0].value)
             else:
