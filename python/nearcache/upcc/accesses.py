@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pycparser import c_ast
 
 from . import types
+from .arithmetic_types import promoted
 from .constants import integer, is_zero
 from .convert import Value
 from .part import Part
@@ -58,18 +59,22 @@ class Accesses(Part):
         if self.is_plain(found):
             return Value(found.local(), kind.unqualified())
         if found.bits:
-            record, member = found.bits
-            node = call(
-                self._access("NCUPC_GET_BITS", found),
-                self.typenames.value_type(record),
-                identifier(member),
-                found.pointer,
-            )
+            node = self._loaded_bits(found)
         else:
             node = call(
                 self._access("NCUPC_GET", found), self.typenames.value_type(kind), found.pointer
             )
         return Value(node, kind.unqualified())
+
+    def _loaded_bits(self, place):
+        """A bit-field. What is const by itself is not found out by a store to it: the whole is read."""
+        record, member = place.bits
+        whole = self.typenames.value_type(record)
+        if "const" in record.field(member)[0].quals:
+            read = call(self._access("NCUPC_GET", place), whole, place.pointer)
+            return c_ast.StructRef(read, ".", identifier(member))
+        name = self._access("NCUPC_GET_BITS", place)
+        return call(name, whole, identifier(member), place.pointer)
 
     def _check_object(self, place):
         kind = place.type
@@ -105,8 +110,8 @@ class Accesses(Part):
             self._access("NCUPC_PUT", place), self.typenames.value_type(kind), place.pointer, node
         )
 
-    def added(self, pointer, index, target):
-        """The syntax of `pointer` moved by `index` objects of type `target`."""
+    def added(self, pointer, index, target, index_type=None):
+        """The syntax of `pointer` moved by `index` objects of type `target`. index_type: where it may be unsigned."""
         element = types.element_of(target)
         if target.is_void:
             self.unit.error(self.unit.coord, "arithmetic on a pointer to shared void")
@@ -131,6 +136,12 @@ class Accesses(Part):
         before = self._sums.get(pointer)
         if before is not None:
             pointer, earlier = before
+            if (
+                index_type is not None
+                and index_type.is_arithmetic
+                and not promoted(index_type).signed
+            ):
+                index = c_ast.Cast(difference_type(), index)  # a sum of ints would be unsigned
             index = c_ast.BinaryOp("+", copy.copy(earlier), index)
         step = "ncupc_element" if pointer in self._first_elements else "ncupc_add"
         made = call(step, pointer, index, *self.typenames.layout(element))

@@ -233,7 +233,7 @@ class Expressions(Part):
                     node.coord, f"the subscript is not an integer but of type '{index.type}'"
                 )
             return Place(
-                self.accesses.added(base.node, index.node, base.type.target),
+                self.accesses.added(base.node, index.node, base.type.target, index.type),
                 base.type.target,
                 local=local,
             )

@@ -366,7 +366,9 @@ class Operators(Part):
                 if isinstance(index, c_ast.Constant) and right.type.signed
                 else c_ast.Cast(difference_type(), index),
             )
-        return Value(self.accesses.added(left.node, index, left.type.target), left.type)
+        unsigned = right.type if operator == "+" else None
+        moved = self.accesses.added(left.node, index, left.type.target, unsigned)
+        return Value(moved, left.type)
 
     def _equality(self, operator, left, right, coord):
         left_is_null = self.conversions.is_null(left)

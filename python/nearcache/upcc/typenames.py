@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pycparser import c_ast
 
 from .part import Part
+from .types import MADE_TAG
 
 if TYPE_CHECKING:
     from .expressions import Expressions
@@ -143,7 +144,7 @@ class Typenames(Part):
     def name_tag(self, node):
         """Gives a struct or enumeration without a tag one."""
         if not node.name:
-            node.name = f"ncupc_unnamed_{len(self._made_tags) + 1}"
+            node.name = f"{MADE_TAG}{len(self._made_tags) + 1}"
             self._made_tags[node.name] = node
 
     def made_tag(self, name):

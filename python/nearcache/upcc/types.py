@@ -27,6 +27,7 @@ class Block:
 
 
 INDEFINITE, CYCLIC = Block(0), Block(1)
+MADE_TAG = "ncupc_unnamed_"  # how the tags begin that structures without one get
 
 
 class Type:
@@ -213,7 +214,8 @@ class Record(Type):
         return None
 
     def name(self):
-        return f"{self.body.keyword} {self.body.node.name or '{...}'}"
+        tag = self.body.node.name or ""
+        return f"{self.body.keyword} {'{...}' if tag.startswith(MADE_TAG) or not tag else tag}"
 
 
 class Body:

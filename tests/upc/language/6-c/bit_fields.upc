@@ -11,6 +11,7 @@ struct flags {
     char plain;
 };
 shared struct flags a[THREADS];
+shared struct { const unsigned fixed : 4; int free : 5; } mixed = {9, -3};
 shared long total;
 shared double sum;
 shared int counts[4 * THREADS];
@@ -49,6 +50,8 @@ static void operands(void)
 
 int main(void)
 {
+    CHECK_EQ(mixed.fixed, 9);
+    CHECK_EQ(mixed.free, -3);
     if (MYTHREAD == 0)
         operands();
     upc_barrier;

@@ -3,5 +3,5 @@ shared struct { int a; } s;
 
 int main(void)
 {
-    return s.b; // error: (?i)member|\bb\b
+    return s.b; // error: 'shared struct \{...\}' has no member 'b'
 }
