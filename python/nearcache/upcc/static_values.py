@@ -3,10 +3,27 @@
 from pycparser import c_ast
 
 
+class Visitor(c_ast.NodeVisitor):
+    """Of expressions, without the names of members in them."""
+
+    def visit_StructRef(self, at):
+        self.visit(at.name)
+
+    def visit_NamedInitializer(self, at):
+        for each in at.name:
+            if not isinstance(each, c_ast.ID):
+                self.visit(each)
+        self.visit(at.expr)
+
+    def visit_FuncCall(self, at):
+        if getattr(at.name, "name", None) != "__builtin_offsetof":
+            self.generic_visit(at)
+
+
 def what_it_reads(node, scope):
     """What an initialiser reads or calls of the program, for a message; None where it is constant."""
 
-    class Reads(c_ast.NodeVisitor):
+    class Reads(Visitor):
         found = None
 
         def visit_FuncCall(self, at):
@@ -15,7 +32,7 @@ def what_it_reads(node, scope):
                 self.found = "a shared object"
             elif not called.startswith(("ncupc_", "__builtin_")):
                 self.found = f"{called}()"
-            self.generic_visit(at)
+            super().visit_FuncCall(at)
 
         def visit_UnaryOp(self, at):
             if at.op not in ("&", "sizeof"):
@@ -40,14 +57,14 @@ def mentions_shared(node, scope, shared_names, static_threads):
     (also `shared_names`, of C)."""
     variables = {"MYTHREAD"} if static_threads else {"THREADS", "MYTHREAD"}
 
-    class Mentions(c_ast.NodeVisitor):
+    class Mentions(Visitor):
         found = False
 
         def visit_FuncCall(self, at):
             name = at.name.name if isinstance(at.name, c_ast.ID) else ""
             if name.startswith(("ncupc_", "NCUPC_")):
                 self.found = True
-            self.generic_visit(at)
+            super().visit_FuncCall(at)
 
         def visit_ID(self, at):
             symbol = scope.find(at.name)

@@ -1,4 +1,5 @@
 // A layout with sizeof has the C compiler's size, whatever pragmas and attributes say of the type.
+#include <stddef.h>
 #include "check.h"
 
 #pragma pack(push, 1)
@@ -24,6 +25,7 @@ shared [sizeof(struct packed_member)] int f[THREADS];
 shared [sizeof(two_words)] int g[THREADS];
 shared [sizeof(four)] int h[THREADS];
 shared [sizeof(struct apart)] int k[THREADS];
+shared [offsetof(struct of_two, d)] int m[THREADS];
 
 int main(void)
 {
@@ -36,5 +38,6 @@ int main(void)
     CHECK_EQ(upc_blocksizeof(g), 8);
     CHECK_EQ(upc_blocksizeof(h), 16);
     CHECK_EQ(upc_blocksizeof(k), sizeof(struct apart));
+    CHECK_EQ(upc_blocksizeof(m), 6);
     return check_failures;
 }
