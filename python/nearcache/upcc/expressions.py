@@ -164,7 +164,11 @@ class Expressions(Part):
             self.unit.error(node.coord, "a compound literal cannot be shared")
         node.type = self.rewriting.rewritten_typename(node.type)
         node.init = self.initializers.initializer(node.init, kind)
-        return Value(node, kind, lvalue=True)
+        if isinstance(node.init, c_ast.InitList):
+            return Value(node, kind, lvalue=True)
+        node.type = self.typenames.typename(types.Array(kind, None, 1))
+        node.init = c_ast.InitList([node.init])
+        return Value(c_ast.UnaryOp("*", node), kind, lvalue=True)
 
     def visit_InitList(self, node):
         self.unit.error(node.coord, "a list in braces is no expression")
@@ -196,7 +200,7 @@ class Expressions(Part):
             (
                 value
                 for value, kind in zip(results, kinds)
-                if kind is not None and types.same(kind, control.type)
+                if kind is not None and types.compatible(kind, control.type)
             ),
             None,
         )
@@ -212,7 +216,7 @@ class Expressions(Part):
         for each, kind in zip(node.associations, kinds):
             if kind is None:
                 default = each
-            elif types.same(kind, control.type):
+            elif types.compatible(kind, control.type):
                 return self.expression(each.expr)
         if default is None:
             self.unit.error(node.coord, f"_Generic has no association for '{control.type}'")

@@ -46,7 +46,12 @@ class Initializers(Part):
 
     def _list(self, node, kind):
         if not (kind.is_array or kind.is_record):
-            node.exprs = [self._initializer(each, kind) for each in node.exprs]
+            values = [self._initializer(each, kind) for each in node.exprs]
+            if kind.is_pointer_to_shared and len(values) == 1:
+                return values[
+                    0
+                ]  # in C it may be a struct, whose members the braces would be around
+            node.exprs = values
             return node
         members = self._members_of(kind)
         for position, item in enumerate(node.exprs):

@@ -172,7 +172,8 @@ class Statics(Part):
         values = self.initializers.initializer(node.init, private, of_shared=True)
         self._check_constant(values, node.name)
         if not kind.is_array:
-            values = c_ast.InitList([values], node.coord)
+            if kind.is_record or not isinstance(values, c_ast.InitList):
+                values = c_ast.InitList([values], node.coord)
             private = types.Array(private, None, 1)
         elif any(each.length is None for each in kind.dimensions()[1:]):
             self.unit.error(
@@ -301,6 +302,8 @@ class Statics(Part):
             copied.coord = node.coord
             block = c_ast.Compound([initial, copied], node.coord)
         else:
+            while isinstance(lowered, c_ast.InitList):
+                lowered = lowered.exprs[0]
             block = c_ast.Assignment("=", identifier(symbol.c_name), lowered, node.coord)
         if not local:
             self._initialisations.append(block)

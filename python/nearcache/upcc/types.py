@@ -278,6 +278,19 @@ def same(a, b):
     return True
 
 
+def _qualifiers(kind):
+    """Those of a type and of all that it points to, outermost first."""
+    while kind.is_pointer:
+        yield kind.quals
+        kind = element_of(kind.target)
+    yield kind.quals
+
+
+def compatible(a, b):
+    """Whether two types are compatible with their qualifiers."""
+    return same(a, b) and (a.is_unknown or b.is_unknown or [*_qualifiers(a)] == [*_qualifiers(b)])
+
+
 def identical(a, b):
     """Whether two types are one, with their qualifiers and layouts at every level; None where only the C compiler knows."""
     if a.is_unknown or b.is_unknown:

@@ -3,6 +3,8 @@
 
 #define KIND(x) _Generic((x), int: 1, double: 2, unsigned char: 3, char *: 4, default: 0)
 
+#define POINTER(x) _Generic((x), shared int *: 1, shared const int *: 2, shared [2] int *: 3, shared int *shared *: 4, default: 0)
+
 shared int i;
 shared double d[THREADS];
 shared unsigned char c;
@@ -17,5 +19,11 @@ int main(void)
     CHECK_EQ(KIND(2.5f), 0);
     i = _Generic(MYTHREAD, int: 5, default: 6);
     CHECK_EQ(i, 5);
+    const shared int *to_const = &i;
+    shared int *const fixed = &i;
+    CHECK(to_const == fixed);
+    CHECK_EQ(POINTER(to_const), 2);
+    CHECK_EQ(POINTER(fixed), 1);
+    CHECK_EQ(POINTER((shared volatile int *) &i), 0);
     return check_failures;
 }
