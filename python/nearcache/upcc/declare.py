@@ -548,6 +548,10 @@ class Declarations(Part):
                 if symbol is not None and symbol.kind == "object":
                     self.found = at.name
 
+            def visit_FuncCall(self, at):
+                if getattr(at.name, "name", None) != "__builtin_offsetof":
+                    self.generic_visit(at)
+
             def visit_UnaryOp(self, at):
                 if at.op != "sizeof":
                     self.visit(at.expr)

@@ -3,6 +3,7 @@
 #include "check.h"
 
 #pragma pack(push, 1)
+static int i;
 struct packed { char c; int i; double d; };
 #pragma pack(2)
 struct of_two { char c; int i; double d; };
@@ -25,7 +26,7 @@ shared [sizeof(struct packed_member)] int f[THREADS];
 shared [sizeof(two_words)] int g[THREADS];
 shared [sizeof(four)] int h[THREADS];
 shared [sizeof(struct apart)] int k[THREADS];
-shared [offsetof(struct of_two, d)] int m[THREADS];
+shared [offsetof(struct of_two, i)] int m[offsetof(struct of_two, i) * THREADS];
 
 int main(void)
 {
@@ -38,6 +39,7 @@ int main(void)
     CHECK_EQ(upc_blocksizeof(g), 8);
     CHECK_EQ(upc_blocksizeof(h), 16);
     CHECK_EQ(upc_blocksizeof(k), sizeof(struct apart));
-    CHECK_EQ(upc_blocksizeof(m), 6);
+    CHECK_EQ(upc_blocksizeof(m) + i, 2);
+    CHECK_EQ(upc_localsizeof(m), 2 * sizeof(int));
     return check_failures;
 }
