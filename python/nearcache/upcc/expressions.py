@@ -241,6 +241,8 @@ class Expressions(Part):
                 base.type.target,
                 local=local,
             )
+        if index.type.is_pointer_to_shared:
+            self.unit.error(node.coord, f"the subscript is a pointer-to-shared ('{index.type}')")
         node.name, node.subscript = base.node, index.node
         return Value(
             node, base.type.target if base.type.is_pointer else types.Unknown(), lvalue=True

@@ -302,6 +302,8 @@ class Operators(Part):
         else:
             if kind.is_record:
                 self.unit.error(self.unit.coord, f"{operator}= of a '{kind}'")
+            if operand.type.is_pointer_to_shared:
+                self.unit.error(self.unit.coord, f"{operator}= with a pointer-to-shared")
             new = c_ast.BinaryOp(operator, old, operand.node)
         items.append(self.accesses.stored(here, new))
         if after:
