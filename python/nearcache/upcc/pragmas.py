@@ -5,6 +5,8 @@ import re
 from pycparser import c_ast
 
 PACK = re.compile(r"pack\s*\((.*)\)")
+LOOP = re.compile(r"GCC\s+(?:ivdep|unroll|novector)\b")
+LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
 
 def text_of(node):
@@ -20,6 +22,16 @@ def mode(node):
     if len(words) >= 2 and words[0] == "upc" and words[1] in ("strict", "relaxed"):
         return words[1] == "strict"
     return None
+
+
+def without_lost(items):
+    """The items of a block without pragmas about the loop behind them where that has become more than a loop."""
+    kept = []
+    for item in reversed(items):
+        about_a_loop = isinstance(item, c_ast.Pragma) and LOOP.match(text_of(item))
+        if not about_a_loop or kept and isinstance(kept[-1], (*LOOPS, c_ast.Pragma)):
+            kept.append(item)
+    return kept[::-1]
 
 
 class Packing:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
-from . import types
+from . import pragmas, types
 from .diagnostics import UpcError
 from .part import Part
 from .rewrite import innermost
@@ -62,7 +62,7 @@ class Statements(Part):
                 items += self.block_item(item, last)
             except UpcError as error:
                 self.unit.error(error.coord, error.message)
-        node.block_items = items
+        node.block_items = pragmas.without_lost(items)
         self.unit.scope, self.unit.strict = outer, mode
         return node
 
