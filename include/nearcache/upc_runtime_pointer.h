@@ -209,6 +209,12 @@ static inline size_t ncupc_localsize(size_t count, size_t size, size_t block) {
   return (blocks + (size_t)THREADS - 1) / (size_t)THREADS * block * size;
 }
 
+/* The same of constants, as a constant. */
+#define NCUPC_LOCALSIZE(count, size, block)                                                \
+  ((block) == 0 ? (size_t)(count) * (size)                                                 \
+                : ((size_t)(count) + ((block) != 0 ? (block) : 1) * (size_t)THREADS - 1) / \
+                      (((block) != 0 ? (block) : 1) * (size_t)THREADS) * (size_t)(block) * (size))
+
 #ifdef __cplusplus
 }
 #endif

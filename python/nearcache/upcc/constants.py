@@ -7,6 +7,7 @@ undefined (signed overflow, division by zero).
 from __future__ import annotations
 
 import ctypes
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -113,6 +114,7 @@ COMPARISONS = {
     "==": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
 }
+UPC_SIZES = {"upc_blocksizeof", "upc_elemsizeof", "upc_localsizeof"}
 UNARY = {"-": lambda a: -a, "+": lambda a: a, "~": lambda a: ~a}
 
 
@@ -177,15 +179,31 @@ class Constants(Part):
             kind = self.expressions.type_of_operand(node.expr)
             value = self.size_of(kind) if node.op == "sizeof" else self._alignment(kind)
             return None if value is None else (value, SIZE)
-        if node.op == "upc_blocksizeof" and isinstance(node.expr, c_ast.Typename):
-            block = types.element_of(self.expressions.type_of_operand(node.expr)).block
-            return None if block is None or block.value is None else (block.value, SIZE)
+        if node.op in UPC_SIZES:
+            value = self._upc_size(node.op, self.expressions.type_of_operand(node.expr))
+            return None if value is None else (value, SIZE)
         operand = self._constant(node.expr) if node.op == "!" or node.op in UNARY else None
         if operand is None:
             return None
         if node.op == "!":
             return int(not operand[0]), INT
         return _held(UNARY[node.op](operand[0]), promoted(operand[1]))
+
+    def _upc_size(self, operator, kind):
+        element = types.element_of(kind)
+        block = None if element.block is None else element.block.value
+        if block is None or operator == "upc_blocksizeof":
+            return block
+        size = self.size_of(element)
+        if size is None or operator == "upc_elemsizeof":
+            return size
+        lengths = [each.length for each in kind.dimensions()] if kind.is_array else []
+        if None in lengths or self.unit.threads is None and block != 0:
+            return None
+        count = math.prod(lengths)
+        if block == 0:
+            return count * size
+        return -(-count // (block * self.unit.threads)) * block * size
 
     def _binary_constant(self, node):
         left, operator = self._constant(node.left), node.op

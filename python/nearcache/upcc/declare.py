@@ -9,6 +9,7 @@ from pycparser import c_ast, c_generator
 
 from . import types
 from .arithmetic_types import arithmetic
+from .constants import UPC_SIZES
 from .part import Part
 from .preprocess import MAX_BLOCK_SIZE
 from .rewrite import innermost
@@ -191,7 +192,7 @@ class Declarations(Part):
                     self.found = "a call"
 
             def visit_UnaryOp(self, at):
-                if at.op != "sizeof":
+                if at.op != "sizeof" and at.op not in UPC_SIZES:
                     self.visit(at.expr)
 
         scope, names = self.unit.scope, Names()
@@ -553,7 +554,7 @@ class Declarations(Part):
                     self.generic_visit(at)
 
             def visit_UnaryOp(self, at):
-                if at.op != "sizeof":
+                if at.op != "sizeof" and at.op not in UPC_SIZES:
                     self.visit(at.expr)
 
         scope, names = self.unit.scope, Names()

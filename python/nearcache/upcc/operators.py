@@ -195,12 +195,11 @@ class Operators(Part):
             return Value(c_ast.Cast(size_type(), self.typenames.block_size(element)), SIZE)
         if node.op == "upc_elemsizeof":
             return Value(self.typenames.size(element), SIZE)
-        return Value(
-            call(
-                "ncupc_localsize", self.typenames.count_of(kind)[1], *self.typenames.layout(element)
-            ),
-            SIZE,
-        )
+        if element.block.value == 0:
+            return Value(self._size_of_shared(kind, node), SIZE)
+        local = "ncupc_localsize" if self.unit.threads is None else "NCUPC_LOCALSIZE"
+        count = self.typenames.count_of(kind)[1]
+        return Value(call(local, count, *self.typenames.layout(element)), SIZE)
 
     def _address(self, node):
         found = self.expressions.expression(node.expr)
