@@ -17,6 +17,7 @@ from .convert import Place, Value
 from .keywords import old_name_hint
 from .part import Part
 from .typenames import call, identifier, number
+from .upc_ast import Range
 
 if TYPE_CHECKING:
     from .accesses import Accesses
@@ -104,6 +105,13 @@ class Expressions(Part):
     def value(self, node, unused=False):
         """Lowers an expression and takes its value: shared objects are read, arrays and functions become pointers."""
         return self.accesses.loaded(self.expression(node, unused))
+
+    def constant(self, node):
+        """The syntax of an index or a case, which may be GNU's range of some."""
+        if not isinstance(node, Range):
+            return self.value(node).node
+        node.first, node.last = self.value(node.first).node, self.value(node.last).node
+        return node
 
     def condition(self, node):
         return self.conversions.truth(self.value(node))

@@ -57,6 +57,9 @@ class Initializers(Part):
         for position, item in enumerate(node.exprs):
             if isinstance(item, c_ast.NamedInitializer):
                 target, members = self._designated(item.name, kind)
+                for each in item.name:
+                    if isinstance(each, c_ast.ArrayDesignator):
+                        each.expr = self.expressions.constant(each.expr)
                 item.expr, members = self._item(item.expr, target, members)
                 continue
             target = next(members, None)

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
+from .constants import UPC_SIZES
 from .convert import Place
+from .local_loops import nodes_of
 from .part import Part
+from .scope import Scope, Symbol
 from .typenames import POINTER, plain_quals
 
 if TYPE_CHECKING:
@@ -75,6 +78,8 @@ class Rewriting(Part):
                 ):
                     node.quals = [word for word in node.quals if word not in RESTRICT]
                 node.type = self._specifier(node.type)
+                for each in node.align or ():
+                    self._align(each)
                 return node
             case c_ast.PtrDecl():
                 if self.declarations.type_of(node.type).is_shared:
@@ -89,21 +94,56 @@ class Rewriting(Part):
                         node, [word for word in node.dim_quals or [] if word != "static"]
                     )
                 node.type = self.rewritten(node.type)
-                if (
-                    node.dim is not None
-                    and not parameter
-                    and not isinstance(node.dim, c_ast.Constant)
-                ):
-                    node.dim = self.expressions.value(copy.deepcopy(node.dim)).node
+                if not parameter:
+                    node.dim = self._constant(node.dim)
+                elif self._is_of_upc(node.dim):
+                    node.dim = None  # it is a pointer
+                    node.dim_quals = [word for word in node.dim_quals or [] if word != "static"]
                 return node
             case c_ast.FuncDecl():
                 node.type = self.rewritten(node.type)
-                for each in node.args.params if node.args is not None else ():
-                    if isinstance(each, (c_ast.Decl, c_ast.Typename)):
-                        each.quals = plain_quals(each.quals or [])
-                        each.type = self.rewritten(each.type, parameter=True)
+                if node.args is not None:
+                    self._parameters(node.args.params)
                 return node
         return self._specifier(node)
+
+    def _parameters(self, params):
+        """Each may have the names of those before it in its type: int m[][n]."""
+        self.unit.scope = Scope(self.unit.scope)
+        for each in params:
+            if isinstance(each, (c_ast.Decl, c_ast.Typename)):
+                if each.name:
+                    kind = self.declarations.parameter_type(each)
+                    self.unit.scope.add(Symbol(each.name, "object", kind, coord=each.coord))
+                each.quals = plain_quals(each.quals or [])
+                each.type = self.rewritten(each.type, parameter=True)
+        self.unit.scope = self.unit.scope.parent
+
+    def _is_of_upc(self, dim):
+        """Whether a size is not one of C as it stands."""
+        return dim is not None and any(
+            isinstance(each, c_ast.UnaryOp) and each.op in UPC_SIZES or self._is_shared_name(each)
+            for each in nodes_of(dim)
+        )
+
+    def _is_shared_name(self, node):
+        symbol = self.unit.scope.find(node.name) if isinstance(node, c_ast.ID) else None
+        return symbol is not None and symbol.kind == "object" and symbol.type.is_shared
+
+    def _align(self, node):
+        """An _Alignas, which all that one declaration declares have in common."""
+        if node not in self._printed:
+            self._printed.add(node)
+            if isinstance(node.alignment, c_ast.Typename):
+                node.alignment = self.rewritten_typename(node.alignment)
+            else:
+                node.alignment = self._constant(node.alignment)
+
+    def _constant(self, node):
+        """A size, width or value in a declaration; None if there is none."""
+        if node is None or isinstance(node, c_ast.Constant):
+            return node
+        return self.expressions.value(copy.deepcopy(node)).node
 
     def _is_shared_array(self, node):
         kind = self.declarations.type_of(node)
@@ -150,10 +190,8 @@ class Rewriting(Part):
         if node not in self._printed:
             self._printed.add(node)
             for each in node.values.enumerators if isinstance(node, c_ast.Enum) else ():
-                if getattr(each, "value", None) is not None and not isinstance(
-                    each.value, c_ast.Constant
-                ):
-                    each.value = self.expressions.value(copy.deepcopy(each.value)).node
+                if getattr(each, "value", None) is not None:
+                    each.value = self._constant(each.value)
             return node
         self.typenames.name_tag(node)
         if isinstance(node, c_ast.Enum):
@@ -171,6 +209,7 @@ class Rewriting(Part):
             if isinstance(each, c_ast.Decl):
                 each.quals = plain_quals(each.quals or [])
                 each.type = self.rewritten(each.type)
+                each.bitsize = self._constant(each.bitsize)
         return node
 
     def _typeof(self, node):

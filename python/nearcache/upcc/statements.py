@@ -193,8 +193,7 @@ class Statements(Part):
         return node
 
     def on_Case(self, node):
-        if self.expressions.knows(node.expr):
-            node.expr = self.expressions.value(node.expr).node
+        node.expr = self.expressions.constant(node.expr)
         return self._labelled(node)
 
     def _labelled(self, node):
