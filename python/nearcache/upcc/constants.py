@@ -174,7 +174,7 @@ class Constants(Part):
 
     def _unary_constant(self, node):
         if node.op in ("sizeof", "_Alignof", "__alignof__"):
-            if not isinstance(node.expr, c_ast.Typename):
+            if not (isinstance(node.expr, c_ast.Typename) or self._is_object(node)):
                 return None
             kind = self.expressions.type_of_operand(node.expr)
             value = self.size_of(kind) if node.op == "sizeof" else self._alignment(kind)
@@ -188,6 +188,13 @@ class Constants(Part):
         if node.op == "!":
             return int(not operand[0]), INT
         return _held(UNARY[node.op](operand[0]), promoted(operand[1]))
+
+    def _is_object(self, node):
+        """Whether a sizeof is that of an object, by its name, or of a part of one."""
+        if isinstance(node.expr, c_ast.ID):
+            symbol = self.unit.scope.find(node.expr.name)
+            return node.op == "sizeof" and symbol is not None and symbol.kind == "object"
+        return node.op == "sizeof" and isinstance(node.expr, (c_ast.ArrayRef, c_ast.StructRef))
 
     def _upc_size(self, operator, kind):
         element = types.element_of(kind)

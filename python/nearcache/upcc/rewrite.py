@@ -210,6 +210,8 @@ class Rewriting(Part):
                 each.quals = plain_quals(each.quals or [])
                 each.type = self.rewritten(each.type)
                 each.bitsize = self._constant(each.bitsize)
+            elif isinstance(each, c_ast.StaticAssert):
+                each.cond = self._constant(each.cond)
         return node
 
     def _typeof(self, node):

@@ -8,8 +8,11 @@ shared [3] int a[3 * THREADS];
 struct fields {
     unsigned wide : sizeof(one);
     unsigned narrow : upc_blocksizeof(a);
+    _Static_assert(sizeof s == 6, "of the object");
 };
 static int placed[8] = {[sizeof(one)] = 5, [sizeof s.v ... sizeof s + 1] = 7};
+struct holder { shared int *p; int n; };
+struct holder holders[] = {[sizeof(one)] = {&one, 4}};
 static _Alignas(sizeof(one) * 16) char more[3];
 
 static int cases(int n)
@@ -39,6 +42,8 @@ int main(void)
     CHECK_EQ(placed[4], 5);
     CHECK_EQ(placed[6] + placed[7], 14);
     CHECK_EQ(local[4], 9);
+    CHECK_EQ(sizeof holders / sizeof holders[0], 5);
+    CHECK(holders[4].p == &one && holders[0].p == NULL);
     CHECK_EQ((unsigned long)more % 64, 0);
     CHECK_EQ(cases(4) + cases(5), 2);
     CHECK_EQ(cases(6), 2);
