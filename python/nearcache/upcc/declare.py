@@ -546,12 +546,12 @@ class Declarations(Part):
 
             def visit_ID(self, at):
                 symbol = scope.find(at.name)
-                if symbol is not None and symbol.kind == "object":
-                    self.found = at.name
+                if at.name != "THREADS" and (symbol is None or symbol.kind == "object"):
+                    self.found = at.name  # without a symbol it may be another parameter
 
             def visit_FuncCall(self, at):
-                if getattr(at.name, "name", None) != "__builtin_offsetof":
-                    self.generic_visit(at)
+                if getattr(at.name, "name", None) != "__builtin_offsetof" and at.args is not None:
+                    self.visit(at.args)
 
             def visit_UnaryOp(self, at):
                 if at.op != "sizeof" and at.op not in UPC_SIZES:
@@ -559,10 +559,11 @@ class Declarations(Part):
 
         scope, names = self.unit.scope, Names()
         names.visit(node)
-        kind = self.expressions.type_of_operand(node)
         if names.found:
             self.unit.error(coord, f"the size of a shared array is not constant: {names.found}")
-        elif not types.may_index(kind):
+            return
+        kind = self.expressions.type_of_operand(node)
+        if not types.may_index(kind):
             self.unit.error(
                 coord, f"the size of a shared array is not an integer, but of type '{kind}'"
             )

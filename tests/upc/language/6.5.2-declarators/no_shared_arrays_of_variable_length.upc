@@ -14,6 +14,8 @@ int g(int n, shared [] int given[n][n]) // error: constant
     return given[0][0];
 }
 
+int h(int n, shared [] int (*given)[n]); // error: not constant: n$
+
 int main(void)
 {
     return 0;
