@@ -77,6 +77,7 @@ class Typenames(Part):
     def __init__(self, unit):
         super().__init__(unit)
         self._emitted_arrays = set()  # typedef names of arrays that C can have
+        self._in_parameters = 0  # of a function's type: how many such lists are around
         self._made_tags = {}  # tag -> node of the struct or enumeration that got it
 
     def declarator(self, kind, name=None, quals=None):
@@ -86,8 +87,8 @@ class Typenames(Part):
         if kind.is_array and not (alias and alias in self._emitted_arrays):
             dim = (
                 copy.deepcopy(kind.count)
-                if kind.length is None and kind.count is not None
-                else None
+                if kind.length is None and kind.count is not None and not self._in_parameters
+                else None  # a size may name other parameters, and need not be said among them
             )
             if dim is not None:
                 dim = self.expressions.value(dim).node
@@ -107,7 +108,9 @@ class Typenames(Part):
             if kind.parameters is None:
                 arguments = None
             else:
+                self._in_parameters += 1
                 inside = [self.typename(each) for each in kind.parameters]
+                self._in_parameters -= 1
                 inside += [c_ast.EllipsisParam()] if kind.variadic else []
                 arguments = c_ast.ParamList(inside or [plain_type("void")])
             return c_ast.FuncDecl(arguments, self.declarator(kind.result, name))

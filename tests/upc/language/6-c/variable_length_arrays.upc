@@ -22,6 +22,8 @@ static int first(int columns, int (*m)[columns], shared int *p)
     return m[1][0] * 1000 + (int)(sizeof m[0] / sizeof(int)) + *p;
 }
 
+static int (*shared readers[THREADS])(int columns, int (*m)[columns], shared int *p);
+
 static int read_by(reader *read, int columns, int m[][columns])
 {
     return read(columns, m, &a[1]);
@@ -38,6 +40,8 @@ int main(void)
     CHECK_EQ(sum(THREADS, 4, copy), n * (n - 1) / 2);
     int pair[2][4] = {{0}, {5}};
     CHECK_EQ(read_by(first, 4, pair), 5000 + 4 + a[1]);
+    readers[MYTHREAD] = first;
+    CHECK_EQ(readers[MYTHREAD](4, pair, a), 5000 + 4 + a[0]);
     shared int *list[n];
     for (int i = 0; i < n; i++)
         list[i] = &a[n - 1 - i];
