@@ -30,7 +30,18 @@ ONE_VALUE = set(
     prepend-pattern task-prolog task-epilog prolog epilog launch-agent
 """.split()
 )
-TWO_VALUES = {"mca", "gmca", "omca", "pmca", "prtemca", "genv", "env"}
+TWO_VALUES = {
+    "mca",
+    "gmca",
+    "omca",
+    "pmca",
+    "prtemca",
+    "gprtemca",
+    "pmixmca",
+    "gpmixmca",
+    "genv",
+    "env",
+}
 JOINED_VALUES = {"genv", "env"}  # may also be given as one word
 FOLDERS = {"wdir", "wd", "gwdir", "chdir"}  # where programs run; srun's -D, too
 # Open MPI's -c and -N take a value, so do hydra's; hydra's -env takes a name and a value.
@@ -49,11 +60,11 @@ WRAPPERS = {
     "numactl": (set(), 0),
     "taskset": (set(), 1),
     "nice": ({"-n", "--adjustment"}, 0),
-    "ionice": ({"-c", "-n"}, 0),
+    "ionice": ({"-c", "--class", "-n", "--classdata"}, 0),
     "timeout": ({"-s", "--signal", "-k", "--kill-after"}, 1),
-    "stdbuf": ({"-i", "-o", "-e"}, 0),
+    "stdbuf": ({"-i", "--input", "-o", "--output", "-e", "--error"}, 0),
     "setarch": (set(), 1),
-    "time": ({"-f", "-o"}, 0),
+    "time": ({"-f", "--format", "-o", "--output"}, 0),
     "nohup": (set(), 0),
     "setsid": (set(), 0),
     "chrt": ({"-T", "-P", "-D"}, 1),
@@ -62,6 +73,7 @@ WRAPPERS = {
 NUMACTL_VALUES = re.compile(
     r"-[iwNmpPC]|--(interleave|weighted-interleave|cpunodebind|membind|preferred|preferred-many|physcpubind)"
 )
+UPCRUN = "upcrun"  # of UPC programs, which have the library linked in
 # These look at the program from outside: the preload goes before them.
 OBSERVERS = {"valgrind", "gdb", "perf", "strace", "ltrace", "xterm"}
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.S)
@@ -128,8 +140,6 @@ def _skip_wrapper(words: list[str], at: int, end: int) -> tuple[int, dict[str, s
                 folder = os.path.join(folder, _folder_of_env(word, words[at + 1 : end]))
             if word in valued or (name == "numactl" and NUMACTL_VALUES.fullmatch(word)):
                 at += 1
-        elif name == "taskset" and leading and "-c" in words[:at] and leading == 1:
-            leading = 0  # taskset -c LIST program: the list
         elif leading and not (name == "setarch" and _is_program_of_setarch(word)):
             leading -= 1
         else:

@@ -81,11 +81,8 @@ def needed_by(
 ) -> tuple[list[elf.Elf], list[str]]:
     """The images that a program (or library) would load, in the loader's breadth-first order, and the names not found."""
     environment = os.environ if environment is None else environment
-    library_path = [
-        folder or "."
-        for folder in re.split("[:;]", environment.get("LD_LIBRARY_PATH", ""))
-        if folder
-    ]
+    text = environment.get("LD_LIBRARY_PATH")
+    library_path = [folder or "." for folder in re.split("[:;]", text)] if text else []
     start = elf.read(path)
     images, missing, seen = [], [], set()
     queue: list[tuple[elf.Elf, list[elf.Elf]]] = [(start, [])]

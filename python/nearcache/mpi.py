@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -84,6 +83,22 @@ def _version(text: str, pattern: str) -> str:
     return found[1] if found else ""
 
 
+# `python -c` would rather import what lies in the working directory.
+_OWN_MODULES = """
+import sys
+sys.path = [folder for folder in sys.path if folder]
+"""
+
+
+def _answer(
+    interpreter: str, question: str, *words: str, environment: Mapping[str, str] | None = None
+) -> str | None:
+    """What Python code prints in a process of its own."""
+    return _output(
+        [interpreter, "-c", _OWN_MODULES + question, *words], timeout=60, environment=environment
+    )
+
+
 def of_library_text(text: str, library: PathLike) -> Mpi | None:
     """The Mpi that a library's version text tells of; None if it is of no family we know."""
     name = Path(library).name
@@ -105,7 +120,7 @@ def implementation(text: str) -> tuple[str, str]:
 @functools.cache
 def library_text(library: str) -> str | None:
     """What an MPI library says of its version; None if it does not answer."""
-    return _output([sys.executable, "-c", _ASK_LIBRARY, str(library)])
+    return _answer(sys.executable, _ASK_LIBRARY, str(library))
 
 
 def of_library(library: PathLike) -> Mpi | None:
@@ -147,7 +162,7 @@ def interpreter_of(path: str) -> list[str]:
         return []
     if not line.startswith(b"#!"):
         return []
-    words = shlex.split(line[2:].decode(errors="replace"))
+    words = line[2:].decode(errors="replace").split()  # the kernel knows no quotes
     if words and os.path.basename(words[0]) == "env":
         words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
         words[:1] = [command.locate(words[0]) or words[0]] if words else []
@@ -158,9 +173,9 @@ def is_python(path: str) -> bool:
     return re.fullmatch(r"(python|pypy)\d*(\.\d+)*(d|t)?", os.path.basename(path)) is not None
 
 
-def of_python(interpreter: str, launcher: str) -> Mpi:
+def of_python(interpreter: str, launcher: str, environment: Mapping[str, str] | None = None) -> Mpi:
     """The Mpi that mpi4py loads in an interpreter; else the launcher's, as another binding may be in use."""
-    text = _output([interpreter, "-c", _ASK_MPI4PY], timeout=60)
+    text = _answer(interpreter, _ASK_MPI4PY, environment=environment)
     found = re.search(r"^LIBRARY (.*)$", text or "", re.M)
     if found:
         return of_library(found[1]) or _unknown(found[1])
@@ -169,7 +184,7 @@ def of_python(interpreter: str, launcher: str) -> Mpi:
 
 def of_shmem_library(library: PathLike) -> Mpi:
     """The OpenSHMEM of a library file, asked of the library itself, else guessed by its name."""
-    text = _output([sys.executable, "-c", shmem.ASK_LIBRARY, str(library)])
+    text = _answer(sys.executable, shmem.ASK_LIBRARY, str(library))
     return Mpi(*shmem.family_and_version(text, library), str(library))
 
 
@@ -199,20 +214,24 @@ def _unknown(library: PathLike) -> NoReturn:
     )
 
 
-def of_program(word: str, launcher: str, folder: str = "") -> list[Mpi]:
-    """What the program that a word of a command line starts in a folder uses, the OpenSHMEM first; Refused says why there is nothing."""
+def of_program(
+    word: str, launcher: str, folder: str = "", variables: Mapping[str, str] | None = None
+) -> list[Mpi]:
+    """What the program that a word of a command line starts in a folder uses, the OpenSHMEM first; Refused says why there is nothing.
+    `variables` are those that the command line sets for it."""
     path = (command.locate_in_launcher if launcher else command.locate)(word, folder=folder)
     if not path:
         raise Refused(f"there is no program {word}")
+    environment = {**os.environ, **(variables or {})}
     if is_python(path):  # also a wrapper script of that name, such as pyenv's
-        return [of_python(path, launcher)]
+        return [of_python(path, launcher, environment)]
     if not elf.is_elf(path):
         interpreter = interpreter_of(path)
         if interpreter and is_python(interpreter[0]):
-            return [of_python(interpreter[0], launcher)]
+            return [of_python(interpreter[0], launcher, environment)]
         return [_by_launcher(launcher, f"{path} is a script")]
     check_preload(path)
-    return of_binary(path)
+    return of_binary(path, environment)
 
 
 def check_preload(path: str) -> None:
@@ -231,10 +250,10 @@ def check_preload(path: str) -> None:
         )
 
 
-def of_binary(path: str) -> list[Mpi]:
+def of_binary(path: str, environment: Mapping[str, str] | None = None) -> list[Mpi]:
     """The same for a program file."""
     try:
-        shmem_library, mpi_library, missing = libraries.used_by(path)
+        shmem_library, mpi_library, missing = libraries.used_by(path, environment)
     except ValueError as error:
         raise Refused(str(error)) from None
     found = [of_shmem_library(shmem_library)] if shmem_library else []

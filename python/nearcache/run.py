@@ -82,7 +82,9 @@ def choose_objects(parsed: command.Command, tag: str | None) -> list[preload.Cho
                 mpi.check_preload(path)
         return [preload.by_tag(tag, objects)]
     found = [
-        mpi.of_program(parsed.words[program.start], parsed.launcher, program.folder)
+        mpi.of_program(
+            parsed.words[program.start], parsed.launcher, program.folder, program.assignments
+        )
         for program in parsed.programs
     ]
     families = sorted({"+".join(item.family for item in used) for used in found})
@@ -145,6 +147,8 @@ def prepare(
         )
     if not parsed.programs:
         raise Refused(f"there is no program in: {' '.join(words)}")
+    if any(os.path.basename(words[program.start]) == command.UPCRUN for program in parsed.programs):
+        raise Refused("upcrun takes these options itself: upcrun --report - -n 2 ./program")
     variables = {**inherited_variables(environment), **variables_of(values)}
     check_pages(variables)
     choices = choose_objects(parsed, tag)

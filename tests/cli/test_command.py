@@ -54,6 +54,10 @@ def app(tmp_path, monkeypatch):
         "mpiexec -n 2 numactl --preferred-many 0 ./app",
         "mpiexec -n 2 chrt -f 10 ./app",
         "mpiexec -n 2 setsid ./app",
+        "mpiexec -n 2 ionice --class 2 --classdata 4 ./app",
+        "mpiexec -n 2 stdbuf --output L ./app",
+        "mpiexec -n 2 time --output ./other ./app",
+        "mpirun --gpmixmca plm ./other -n 2 ./app",
         "srun --task-prolog ./other -n 2 ./app",
         "mpirun --launch-agent ./other -n 2 ./app",
         "./app x",
@@ -103,7 +107,7 @@ def test_programs_are_found_where_they_are_to_run(app, tmp_path, line, monkeypat
     (tmp_path / "app").rename(tmp_path / "sub" / "program")
     seen = []
     monkeypatch.setattr(mpi, "is_python", lambda path: seen.append(path) or True)
-    monkeypatch.setattr(mpi, "of_python", lambda path, launcher: mpi.Mpi("mpich", "4.0.2", path))
+    monkeypatch.setattr(mpi, "of_python", lambda path, *_: mpi.Mpi("mpich", "4.0.2", path))
     objects = [home.PreloadObject("mpich-4.0.2", tmp_path / "n.so", tmp_path / "none")]
     monkeypatch.setattr(home.Home, "objects", lambda self: objects)
     monkeypatch.setattr(home, "find", lambda: home.Home(tmp_path))

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from nearcache import elf, libraries, mpi
+from nearcache import command, elf, libraries, mpi, run
 from nearcache.errors import NearcacheError, Refused
 from support.programs import compiled, fake_library
 
@@ -61,6 +61,13 @@ def test_shell_script_is_of_the_mpi_of_its_launcher(mpi, tmp_path):
         finder.of_program(str(script), mpi.mpiexec)[0].family
         == finder.of_launcher(mpi.mpiexec).family
     )
+
+
+def test_a_quote_in_the_first_line_of_a_script_is_a_character(tmp_path):
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh -c 'x\n")
+    script.chmod(0o755)
+    assert "is a script" in refused(script)
 
 
 def refused(word, launcher=None):
@@ -134,6 +141,33 @@ def test_library_that_the_loader_would_not_find_is_named(tmp_path, monkeypatch):
     assert "libmpi.so.99" in refused(program)
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
     assert mpi.of_program(str(program), None)[0].family == "openmpi"
+
+
+def test_library_path_of_the_command_line_is_searched(tmp_path, monkeypatch, fake_home):
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+    library = fake_library(tmp_path, "libmpi.so.98", "Open MPI v5.0.3")
+    program = fake_program(tmp_path, library)
+    for words in (
+        f"env LD_LIBRARY_PATH={tmp_path} {program}",
+        f"mpiexec -n 2 env LD_LIBRARY_PATH={tmp_path} {program}",
+        f"mpiexec -x LD_LIBRARY_PATH={tmp_path} -n 2 {program}",
+    ):
+        (choice,) = run.choose_objects(command.parse(words.split()), None)
+        assert choice.object.tag == "openmpi-5.0.11", words
+
+
+def test_an_empty_element_of_the_library_path_is_the_working_directory(tmp_path, monkeypatch):
+    fake_program(tmp_path, fake_library(tmp_path, "libmpi.so.97", "Open MPI v4.0.3"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LD_LIBRARY_PATH", ":/nowhere")
+    assert mpi.of_program("./fake", None)[0].tag == "openmpi-4.0.3"
+
+
+def test_modules_of_the_working_directory_are_not_imported(tmp_path, monkeypatch):
+    library = fake_library(tmp_path, "libmpi.so.12", "MPICH Version:\\t3.4.2")
+    (tmp_path / "ctypes.py").write_text("raise SystemExit(1)\n")
+    monkeypatch.chdir(tmp_path)
+    assert mpi.of_library(library).tag == "mpich-3.4.2"
 
 
 def test_mpi_behind_another_library_and_origin_is_found(tmp_path):

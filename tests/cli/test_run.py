@@ -182,6 +182,14 @@ def test_refusal_has_its_own_exit_code_and_starts_nothing(fake_home, nearcache, 
     assert not (tmp_path / "started").exists()
 
 
+def test_upcrun_takes_the_options_itself(fake_home, nearcache, tmp_path):
+    upcrun = tmp_path / "upcrun"
+    upcrun.write_text("#!/bin/sh\n")
+    upcrun.chmod(0o755)
+    done = nearcache("run", "--mode", "off", "--", upcrun, "-n", 2, "./heat")
+    assert done.returncode == 125 and "upcrun takes these options itself" in done.stderr
+
+
 def test_program_of_a_family_without_object_is_refused(mpi, mpi_program, fake_home, nearcache):
     for tag in os.listdir(fake_home / "lib"):
         if tag.startswith(mpi.family):
