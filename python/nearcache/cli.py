@@ -14,7 +14,7 @@ from .ended import signals_as_exceptions
 from .errors import EXIT_UNHEALTHY, Command, Commands, NearcacheError
 
 EPILOG = (
-    "Exit codes: that of the program for run; 0 success, 2 wrong usage or unreadable file, 3 doctor found something "
+    "Exit codes: the program's for run, and for advise if the program fails; 0 success, 2 wrong usage or unreadable file, 3 doctor found something "
     "wrong, 125 run or advise refused the program and started nothing."
 )
 

@@ -17,6 +17,17 @@ class Ended(BaseException):
     """A signal that ends this process, as an exception."""
 
 
+def told(code: int) -> str:
+    """How a process ended, by the code that subprocess gives it: `ended with exit code 3`."""
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        name = f" ({signal.Signals(-code).name})"
+    except ValueError:  # of real time
+        name = ""
+    return f"was ended by signal {-code}{name}"
+
+
 @contextmanager
 def signals_as_exceptions() -> Iterator[None]:
     """SIGTERM and SIGHUP are raised inside, so that `finally` is reached, and end this process afterwards as ever."""

@@ -8,6 +8,13 @@ import stat
 from .errors import NearcacheError
 
 
+def check_folder(option: str, path: str | os.PathLike[str]) -> None:
+    """That a file can be written later on fails early, as far as it can be known."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise NearcacheError(f"{option}: there is no folder {folder}")
+
+
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     """Bytes to a file, which takes its name only when all is written: a failure leaves what was there before. What is no regular file is
     written as it is."""

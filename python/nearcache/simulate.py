@@ -20,6 +20,7 @@ from typing import Any
 import click
 
 from . import home
+from .ended import told
 from .errors import Command, NearcacheError
 
 PROGRAM = "nearcache-simulate"
@@ -87,8 +88,7 @@ def ask(names: Iterable[object], *flags: object) -> Any:
     )
     if done.returncode:
         raise NearcacheError(
-            done.stderr.strip().removeprefix(PROGRAM + ": ")
-            or f"{PROGRAM} ended with {done.returncode}"
+            done.stderr.strip().removeprefix(PROGRAM + ": ") or f"{PROGRAM} {told(done.returncode)}"
         )
     if done.stderr and done.stderr not in said:
         said.add(done.stderr)

@@ -10,6 +10,8 @@ NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
 BYTES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 DIGITS = 30  # of a whole number; more are in no option's range
 TIMES = {"": 1, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+# What options `storage` and `index` allow at most; who advises values for them must stay within.
+MOST_STORAGE, MOST_INDEX = 32 << 30, 1 << 28
 MOST_LATENCY_NS, MOST_NS_PER_BYTE = 1e9, 1e6
 
 
@@ -19,6 +21,14 @@ def _with_unit(text: str, units: Mapping[str, float], ending: str = "") -> float
         return None
     whole = len(found[1]) < DIGITS and found[1].isdigit() and float(units[found[2]]).is_integer()
     return int(found[1]) * int(units[found[2]]) if whole else float(found[1]) * units[found[2]]
+
+
+def size(value: int) -> str:
+    """Bytes as an option takes them: 64k, 2M."""
+    for unit, factor in (("G", 1 << 30), ("M", 1 << 20), ("k", 1 << 10)):
+        if value >= factor and value % factor == 0:
+            return f"{value // factor}{unit}"
+    return str(value)
 
 
 def read_bytes(text: str) -> float | None:

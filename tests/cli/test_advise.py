@@ -9,8 +9,8 @@ import sys
 import time
 
 import pytest
-from nearcache import ended, tables
-from nearcache.advise import judgement, measure, text
+from nearcache import ended, tables, values
+from nearcache.advise import estimates, judgement, measure, text
 from support import launch, programs
 from support.trace_file import Trace, rounds
 
@@ -238,6 +238,19 @@ def test_a_program_that_fails_gets_no_advice(advise, tmp_path):
     assert done.returncode == 7
     assert "exit code 7" in done.stderr and "Caching" not in done.stdout
     assert not list(tmp_path.glob("nearcache-advise-*")), "the traces are gone"
+
+
+def test_a_program_that_a_signal_ends_is_told_as_a_shell_does(nearcache, fake_home, tmp_path):
+    words = ["--mpi", "mpich-5.0.2", "--", "sh", "-c", "kill -TERM $$"]
+    done = nearcache("advise", *words, cwd=tmp_path)
+    assert done.returncode == 143 and "was ended by signal 15 (SIGTERM)" in done.stderr
+
+
+def test_advice_is_said_where_its_file_cannot_be_written(nearcache, tmp_path, monkeypatch):
+    monkeypatch.setenv("NEARCACHE_HOME", str(launch.BUILD))
+    rounds(0, 1, 1000, 4).write(tmp_path / "run.0.nctrace")
+    done = nearcache("advise", "--from", tmp_path / "run", "--json", tmp_path)
+    assert done.returncode == 2 and "No verdict" in done.stdout and "cannot write" in done.stderr
 
 
 @pytest.mark.few_mpis
@@ -542,6 +555,17 @@ def test_storage_is_the_least_that_saves_nearly_all():
     window = judgement.judge(evidence()).windows[0]
     assert window.storage_bytes == 1 << 20  # 900,000 bytes save 97% of what any storage could
     assert window.index_entries == 16384  # 10,000 keys, and a quarter more
+
+
+def test_what_is_advised_is_allowed(fake_home):
+    point = {"storage_bytes": 40 << 30, "cost_saved": 0.9}
+    curve = {"points": [point], "distinct_keys": 1 << 40, "stored_bytes": 40 << 30, "ranks": 1}
+    storage = estimates.storage_for(curve)
+    table = tables.load()
+    table.option("storage").check(text.size(storage))
+    table.option("index").check(str(estimates.index_for(curve, storage)))
+    assert values.read_bytes(table.option("storage").most) == values.MOST_STORAGE
+    assert values.read_count(table.option("index").most) == values.MOST_INDEX
 
 
 def test_saved_time_is_that_of_hits_less_their_own_cost():

@@ -301,13 +301,14 @@ def test_settings_are_in_units(text, kind, shown):
 
 
 @pytest.mark.parametrize(
-    "stored, told, not_told",
+    "storage, stored, told, not_told",
     [
-        (0.9, "Try: `nearcache run --storage 2048k -- COMMAND`", "more would not help"),
-        (0.1, "though 90.0% of it stayed free", "Try:"),
+        (2 << 20, 0.9, "Try: `nearcache run --storage 2M -- COMMAND`", "more would not help"),
+        (2 << 20, 0.1, "though 90.0% of it stayed free", "Try:"),
+        (64 << 30, 0.9, "more may help.", "Try:"),  # the most that is allowed, on two ranks
     ],
 )
-def test_more_storage_is_advised_only_where_it_is_full(stored, told, not_told):
+def test_more_storage_is_advised_only_where_it_is_full(storage, stored, told, not_told):
     from nearcache.html import verdict
 
     document = make_report_example.make(2)
@@ -315,7 +316,7 @@ def test_more_storage_is_advised_only_where_it_is_full(stored, told, not_told):
     document["windows"] = document["windows"][:1]
     document["windows"][0].update(bypass=None)
     for counters in (document["totals"], document["windows"][0]["counters"]):
-        counters.update(storage_bytes=2 << 20, stored_bytes=int(stored * (2 << 20)), conflicting=0)
+        counters.update(storage_bytes=storage, stored_bytes=int(stored * storage), conflicting=0)
     document["totals"].update(capacity=document["totals"]["gets"] // 5)
     said = " ".join(verdict.advice(document))
     assert told in said and not_told not in said

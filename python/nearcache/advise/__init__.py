@@ -2,7 +2,7 @@
 
 measure.py    runs the program, or takes traces at hand; asks nearcache-simulate
 openshmem.py  the same for OpenSHMEM and UPC, whose cache is another one
-judgement.py  from its answers to advice: plain functions of numbers
+judgement.py  from its answers to advice (advice.py): plain functions of numbers (estimates.py)
 text.py       advice in words
 """
 

@@ -10,13 +10,14 @@ from typing import Any, Union
 
 import click
 
-from ..ended import signals_as_exceptions
+from ..ended import signals_as_exceptions, told
 from ..errors import Command, NearcacheError
-from ..files import write_whole
+from ..files import check_folder, write_whole
 from ..values import problem
 from . import judgement, measure, openshmem, text
+from .advice import Advice
 
-Advised = Union[judgement.Advice, openshmem.PageAdvice]
+Advised = Union[Advice, openshmem.PageAdvice]
 
 
 class AdviseCommand(Command):
@@ -94,6 +95,8 @@ def advise(
         )
     if traces and keep:
         raise click.UsageError("--keep is for the traces of a run; with --from nothing is run")
+    if json and json != "-":
+        check_folder("--json", json)
     if traces:
         show(judged(traces, model, openshmem.is_of_openshmem(traces)), [], json, width)
         return
@@ -129,8 +132,8 @@ def succeed(done: tuple[int, str]) -> None:
         click.echo(f"nearcache: {note}", err=True)
     if code:
         raise NearcacheError(
-            f"the program ended with exit code {code}: there is no advice on a run that failed",
-            code if 0 < code < 126 else 1,
+            f"the program {told(code)}: there is no advice on a run that failed",
+            code if code > 0 else 128 - code,  # as a shell has it
         )
 
 
@@ -139,10 +142,10 @@ def show(advice: Advised, words: Sequence[str], json: str | None, width: int | N
     if json == "-":
         click.echo(document)
         return
-    if json:
-        write_whole(json, (document + "\n").encode())
     width = width or min(120, shutil.get_terminal_size((100, 24)).columns)
     if isinstance(advice, openshmem.PageAdvice):
         click.echo(openshmem.render(advice, words, width), nl=False)
     else:
         click.echo(text.render(advice, words, width), nl=False)
+    if json:  # at last: what was said stays said if this fails
+        write_whole(json, (document + "\n").encode())

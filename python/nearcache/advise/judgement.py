@@ -5,38 +5,39 @@ judge(evidence) -> Advice
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from .answers import (
-    Cost,
-    CurveWindow,
-    Example,
-    Price,
-    Replay,
-    ReplayedWindow,
-    Rule,
-    SafetyWindow,
+from .advice import (
+    DEFAULT,
+    PROMISES,
+    Advice,
+    CoherentAdvice,
+    SharedAdvice,
+    WindowAdvice,
+    settings_of,
+)
+from .answers import Cost, Example, Price, Replay, ReplayedWindow, Rule, SafetyWindow
+from .estimates import (
+    ENOUGH,
+    SHARED_HIT_NS,
+    cost_ns,
+    gain_ns,
+    hit_ns,
+    hits_of,
+    index_for,
+    storage_for,
+    storage_of,
 )
 from .measure import SHARED_STORAGES, ranks_of_a_host
 
 if TYPE_CHECKING:
     from .measure import Evidence
 
-# What a hit costs, in ns: the look-up with its share of calls for MPI's progress, and the copy a byte (docs/performance.md).
-HIT_NS, HIT_NS_PER_BYTE = 80.0, 0.15
-SHARED_HIT_NS = 10.0  # what a hit costs more in a cache that ranks share (docs/performance.md)
-ENOUGH = 0.95  # storage is enough when it saves this share of what any storage could
 LEAST_SHARE = 0.01  # of the run: less cannot be told from noise
 LEAST_SECONDS = 0.001  # a rank
-ENTRY_ROOM = 1.25  # index entries per key, so that the cuckoo index is not full
-LEAST_STORAGE, LEAST_INDEX = 64 << 10, 512
 VERSIONS_BYTES = 1024  # what a validation of mode `coherent` reads of a target
-# The mode of windows for which nothing is set: it needs no promise and is safe in any run, so the others are compared with it.
-DEFAULT = "coherent"
 DEFAULT_STORAGE, DEFAULT_INDEX = 1 << 20, 4096  # what a window starts with; it adapts from there
-PROMISES = ("always", "user")
 NO_PROMISE_SHARE = 0.85  # of what a promise saves: then the default is advised in its place
 CLEARLY_MORE = 1.2  # times what the default saves, before `transparent` takes its place
 # Why a promise is not needed where quiet phases do as much.
@@ -45,125 +46,6 @@ DEFAULT_DOES = (
     "wrote while gets repeated"
 )
 UNTIL_WRITTEN = f"the default mode, `{DEFAULT}`, which needs no promise, serves what repeats until somebody writes"
-
-
-@dataclass
-class CoherentAdvice:
-    """What mode coherent does in a window, at best."""
-
-    hits: int
-    hits_kept: int  # across acquires
-    validations: int
-    saved_seconds: float  # a rank
-
-
-@dataclass
-class SharedAdvice:
-    """What one cache for the ranks of a node does in a window (option share)."""
-
-    mode: str
-    ranks: int  # of the host that has the most
-    helps: bool  # more than a cache for each
-    hits: int
-    hits_of_others: int  # on what another rank had fetched
-    saved_seconds: float  # a rank; what hits there cost more is counted
-    saved_seconds_least: float
-    storage_bytes: int  # a rank
-
-
-@dataclass
-class WindowAdvice:
-    id: int
-    mode: str  # recommended: off, transparent, coherent, user or always
-    helps: bool
-    saved_seconds: float  # a rank, mean
-    reasons: list[str]  # sentences, the most important first
-    saved_seconds_least: float = 0.0  # the same if gets cost what the quickest of them took
-    gets: int = 0  # of other ranks' memory
-    own_gets: int = 0  # of the rank's own, which needs no cache
-    repeats: float = 0.0  # share of the gets
-    undecided: bool = False  # would depend on what a get costs, which is not known
-    now: str = ""  # the mode it had in this run
-    danger: str = ""  # the mode it had would have served old data
-    storage_bytes: int = 0  # a rank; 0 where nothing is stored
-    index_entries: int = 0
-    invalidations: int = 0  # mode user: how often, by the rank that needs it most
-    coherent: CoherentAdvice | None = None  # none where no gets are replayed
-    shared: SharedAdvice | None = (
-        None  # none where no host has two ranks, or nothing vouches for it
-    )
-    apart: bool = False  # by the ranks' own caches only: what another one read may be older
-    # (storage in bytes a rank, share of the get cost that is saved)
-    curve: list[tuple[int, float]] = field(default_factory=list)
-
-    @property
-    def sets_mode(self) -> bool:
-        """Whether it must be told its mode: the default needs no word, unless the program or the environment chose another."""
-        return self.mode != DEFAULT or self.now not in ("", DEFAULT)
-
-
-@dataclass
-class Advice:
-    verdict: str  # helps, no, or unknown: it depends on what a get costs, or nothing was seen of the windows
-    helps: bool
-    saved_seconds: float  # a rank, mean over ranks
-    saved_seconds_least: float
-    wall_seconds: float  # of the run; with a given cost of gets, what it would take there
-    get_seconds: float  # a rank: what the gets cost in this run, were none cached
-    cost: Cost
-    complete: bool  # every rank's trace is there and whole
-    program: str
-    ranks: int
-    modelled: str
-    windows: list[WindowAdvice]
-    left_alone: list[str]  # reasons why Nearcache did not touch other windows
-    # for all windows, when they agree: option name to value; empty also where there is nothing to set
-    settings: dict[str, str | int]
-    notes: list[str]
-
-    def as_json(self) -> dict[str, Any]:
-        return {"format": "nearcache-advice", "version": 1, **asdict(self)}
-
-
-def cost_ns(cost: Cost | Price, gets: float, size: float) -> float:
-    return gets * cost["latency_ns"] + size * cost["ns_per_byte"]
-
-
-def hit_ns(hits: float, size: float) -> float:
-    return hits * HIT_NS + size * HIT_NS_PER_BYTE
-
-
-def power_of_two(value: int, least: int) -> int:
-    power = least
-    while power < value:
-        power *= 2
-    return power
-
-
-def gain_ns(cost: Cost | Price, hits: float, size: float) -> float:
-    """What so many hits save, of `size` bytes together."""
-    return cost_ns(cost, hits, size) - hit_ns(hits, size)
-
-
-def hits_of(row: ReplayedWindow | None) -> int:
-    """Of a window in a simulation; None where it has no gets."""
-    return row["hits_full"] + row["hits_pending"] + row["hits_partial"] if row else 0
-
-
-def storage_for(curve: CurveWindow) -> int:
-    """The smallest storage of a rank that saves ENOUGH of what can be saved, in whole powers of two."""
-    best = max((point["cost_saved"] for point in curve["points"]), default=0)
-    for point in curve["points"]:
-        if point["cost_saved"] >= ENOUGH * best:
-            return power_of_two(point["storage_bytes"], LEAST_STORAGE)
-    return LEAST_STORAGE
-
-
-def index_for(window: CurveWindow, storage: int) -> int:
-    """Entries for what fits into the storage."""
-    keys = window["distinct_keys"] / max(1, window["ranks"])
-    fits = min(1.0, storage * max(1, window["ranks"]) / max(1, window["stored_bytes"]))
-    return power_of_two(int(keys * fits * ENTRY_ROOM), LEAST_INDEX)
 
 
 def safe_mode(window: SafetyWindow, complete: bool) -> tuple[str, list[str]]:
@@ -355,11 +237,16 @@ class Judge:
             )
         if window["gets"] == 0:
             advice.reasons = ["no rank read another rank's memory through it"]
-            return advice
-        if window["id"] in self.obstacles:
+        elif window["id"] in self.obstacles:
             advice.reasons = [f"it cannot be cached: {self.obstacles[window['id']]}"]
-            return advice
-        mode, reasons = self.without_promise(window, mode, reasons)
+        else:
+            mode, reasons = self.without_promise(window, mode, reasons)
+            self.estimate(advice, window, mode)
+            self.decide(advice, window, mode, reasons)
+        return advice
+
+    def estimate(self, advice: WindowAdvice, window: SafetyWindow, mode: str) -> None:
+        """What is saved: in the mode of the advice, by the default, and by one cache for the ranks of a node."""
         ranks = max(1, window["traced_ranks"])
         if window["id"] in self.coherent:
             row = self.coherent[window["id"]]
@@ -369,39 +256,50 @@ class Judge:
                 validations=row["validations"],
                 saved_seconds=1e-9 * self.scale * self.coherent_ns(row, self.cost) / ranks,
             )
-        if complete:
+        if self.complete(window):
             advice.shared = self.share_of(window, mode)
         advice.saved_seconds = max(0.0, 1e-9 * self.scale * self.saved_ns(window, mode) / ranks)
         advice.saved_seconds_least = min(
             advice.saved_seconds, max(0.0, 1e-9 * self.saved_ns(window, mode, self.least) / ranks)
         )
-        reason = self.too_few(window, mode, reasons)
-        if not reason and not self.known:
-            advice.saved_seconds = advice.saved_seconds_least = 0.0
-            advice.undecided = True
-            reason = [
-                "whether that is worthwhile depends on what a get costs, which was not measured",
-                *reasons,
-            ]
-        if not reason and not self.worth(advice):
-            reason = self.too_little(window, advice)
-        if advice.shared and (not self.known or not self.gains(advice, bool(reason))):
-            advice.shared.helps = False
-        if advice.shared and advice.shared.helps:
-            mode = advice.shared.mode
-            advice.saved_seconds = advice.shared.saved_seconds
-            advice.saved_seconds_least = advice.shared.saved_seconds_least
-            reasons = [self.why_shared(advice.shared, reason), *([] if reason else reasons)]
-            reason = []
-        if reason:
-            advice.reasons = reason
-            return advice
+
+    def decide(
+        self, advice: WindowAdvice, window: SafetyWindow, mode: str, reasons: list[str]
+    ) -> None:
+        """Whether that is worth it, and what to set. pre: the advice has its estimates; `reasons` are those for `mode`."""
+        against = self.against(advice, window, mode, reasons)
+        shared = advice.shared
+        if shared and (not self.known or not self.gains(advice, bool(against))):
+            shared.helps = False
+        if shared and shared.helps:
+            mode = shared.mode
+            advice.saved_seconds = shared.saved_seconds
+            advice.saved_seconds_least = shared.saved_seconds_least
+            reasons = [self.why_shared(shared, against), *([] if against else reasons)]
+        elif against:
+            advice.reasons = against
+            return
         advice.helps, advice.mode, advice.reasons = True, mode, reasons
         advice.apart = mode == "always" and window["writes_while_read"] != 0
         if mode == "user":
             advice.invalidations = window["user"]["invalidations"]
         self.add_storage(advice)
-        return advice
+
+    def against(
+        self, advice: WindowAdvice, window: SafetyWindow, mode: str, reasons: list[str]
+    ) -> list[str]:
+        """Why a cache for each rank is not advised; nothing if it is."""
+        few = self.too_few(window, mode, reasons)
+        if few:
+            return few
+        if not self.known:
+            advice.saved_seconds = advice.saved_seconds_least = 0.0
+            advice.undecided = True
+            return [
+                "whether that is worthwhile depends on what a get costs, which was not measured",
+                *reasons,
+            ]
+        return [] if self.worth(advice) else self.too_little(window, advice)
 
     def without_promise(
         self, window: SafetyWindow, mode: str, reasons: list[str]
@@ -515,7 +413,7 @@ class Judge:
             hits_of_others=row["hits_of_others"],
             saved_seconds=seconds,
             saved_seconds_least=min(seconds, max(0.0, 1e-9 * saved(row, self.least))),
-            storage_bytes=power_of_two(int(share * whole), LEAST_STORAGE),
+            storage_bytes=storage_of(int(share * whole)),
         )
 
     def gains(self, advice: WindowAdvice, alone_is_no_help: bool) -> bool:
@@ -636,29 +534,6 @@ class Judge:
         return [
             f"all its gets together would save {advice.saved_seconds:.4f} s per rank, too little compared with {self.wall:.3f} s"
         ]
-
-
-def settings_of(windows: Sequence[WindowAdvice]) -> dict[str, str | int]:
-    """Options for the whole program, when all windows that help want the same mode and the others do no harm by it."""
-    helped = [window for window in windows if window.helps]
-    if not helped or len({window.mode for window in helped}) > 1:
-        return {}
-    mode = helped[0].mode
-    if mode in PROMISES and any(not window.helps and window.gets for window in windows):
-        return {}
-    settings: dict[str, str | int] = {}
-    if any(window.sets_mode for window in helped):
-        settings["mode"] = mode
-    if any(window.storage_bytes for window in helped):
-        settings["storage"] = max(window.storage_bytes for window in helped)
-        settings["index"] = max(window.index_entries for window in helped)
-    if all(window.shared and window.shared.helps for window in helped):
-        settings["share"] = "node"
-    elif any(window.shared and window.shared.helps for window in helped):
-        return {}
-    elif any(window.apart for window in helped):
-        settings["share"] = "off"
-    return settings
 
 
 def judge(evidence: Evidence) -> Advice:

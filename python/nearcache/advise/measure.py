@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from .. import report_file, run, simulate, tables
 from ..ended import run_to_its_end
 from ..errors import NearcacheError, Refused
+from ..files import check_folder
+from ..values import MOST_STORAGE
 from .answers import Curve, Replay, Safety, Summary
 
 REPORT = ".report.json"  # behind the traces' prefix
 # Of what each rank asks for, that a cache for a node is tried with: the least that saves as much is advised. The first has room to spare.
 SHARED_STORAGES = (1.0, 0.5, 0.25, 0.125)
-LEAST_ROOM, MOST_ROOM = 64 << 10, 32 << 30  # bytes of a storage; MOST_ROOM is the engine's
+LEAST_ROOM = 64 << 10  # bytes of a storage
 AROUND_A_GET = 1024  # bytes: the longest line of a small get, and one that is read ahead of it
 
 
@@ -56,8 +58,7 @@ def folder_for(keep: str | None) -> Iterator[str]:
     """The prefix of the traces: the user's, which stays, or one in a folder that goes. All ranks must reach it, so it is not in /tmp."""
     if keep:
         prefix = os.path.abspath(keep)
-        if not os.path.isdir(os.path.dirname(prefix)):
-            raise NearcacheError(f"--keep: there is no folder {os.path.dirname(prefix)}")
+        check_folder("--keep", prefix)
         forget_earlier_run(prefix)
         yield prefix
         return
@@ -145,7 +146,7 @@ def room_for_all(curve: Curve) -> str:
         ),
         default=0,
     )
-    return str(min(most + LEAST_ROOM, MOST_ROOM))
+    return str(min(most + LEAST_ROOM, MOST_STORAGE))
 
 
 def stored_share(curve: Curve) -> float:

@@ -15,18 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from .. import report_file, simulate
+from ..command import UPCRUN
 from ..ended import run_to_its_end
 from ..errors import Refused
 from ..plain import plain
 from ..report_counts import api
 from . import text
 from .answers import PageCost, PageRow, PageStudy
-from .judgement import ENOUGH, LEAST_SECONDS, LEAST_SHARE
+from .estimates import ENOUGH
+from .judgement import LEAST_SECONDS, LEAST_SHARE
 
 REPORT = ".report.json"  # behind the traces' prefix, of the run with shmem_check
 SIZES = (64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20)  # of a context's cache
 DEFAULT_SIZE = 1 << 20
-UPCRUN = "upcrun"  # UPC programs have the library linked in: options in the environment are enough
 
 
 @dataclass
@@ -67,7 +68,7 @@ class PageAdvice:
 
 
 def started_by_upcrun(words: Sequence[str]) -> bool:
-    return bool(words) and Path(words[0]).name == UPCRUN
+    return bool(words) and Path(words[0]).name == UPCRUN  # options in the environment are enough
 
 
 def upc_command(words: Sequence[str], options: dict[str, str]) -> list[str]:

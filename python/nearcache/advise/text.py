@@ -7,17 +7,11 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..plain import plain_lines
+from ..values import size
+from .advice import DEFAULT, Advice, WindowAdvice
 from .answers import Cost
-from .judgement import DEFAULT, Advice, WindowAdvice
 
 WHOLE, NOTHING = "For the whole program", "There is nothing to set"
-
-
-def size(value: int) -> str:
-    for unit, factor in (("G", 1 << 30), ("M", 1 << 20), ("k", 1 << 10)):
-        if value >= factor and value % factor == 0:
-            return f"{value // factor}{unit}"
-    return str(value)
 
 
 def seconds(value: float) -> str:

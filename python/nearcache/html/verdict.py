@@ -15,6 +15,7 @@ from ..report_counts import (
     saved_ns,
 )
 from ..report_details import Details
+from ..values import MOST_INDEX, MOST_STORAGE, size
 from .histograms import repeats
 from .scale import percent, seconds_text
 
@@ -106,13 +107,16 @@ def levels(document: Report) -> tuple[int, int, int]:
     return tuple(max(level.get(name, 0) for level in found) for name in names)
 
 
-def command(document: Report, option: str, together: int) -> str:
-    """What to start with twice the size of now, which is that of all windows on all ranks `together`."""
+def trial(document: Report, option: str, together: int) -> str:
+    """A sentence that says what to start with twice the size of now, which is that of all windows on all ranks `together`; empty where no
+    more is allowed."""
     cached = sum(not window.get("bypass") for window in document["windows"])
     each = max(1, together // max(1, document["ranks"] * cached))
     twice = 1 << (2 * each - 1).bit_length()
-    size = f"{twice >> 10}k" if option == "storage" and twice % 1024 == 0 else str(twice)
-    return f"nearcache run --{option} {size} -- COMMAND"
+    if twice > (MOST_STORAGE if option == "storage" else MOST_INDEX):
+        return ""
+    value = size(twice) if option == "storage" else str(twice)
+    return f" Try: `nearcache run --{option} {value} -- COMMAND`"
 
 
 def advice(document: Report) -> list[str]:
@@ -126,14 +130,14 @@ def advice(document: Report) -> list[str]:
     found = []
     if shares["conflicting"] >= WORTH_SAYING and index:
         found.append(
-            f"{percent(shares['conflicting'])} of the gets evicted from the index: a larger one may help. "
-            f"Try: `{command(document, 'index', index)}`"
+            f"{percent(shares['conflicting'])} of the gets evicted from the index: a larger one may help."
+            + trial(document, "index", index)
         )
     turned_away = shares["capacity"] + shares["failing"]
     if turned_away >= WORTH_SAYING and storage:
         said = f"{percent(turned_away)} of the gets evicted from the storage or were not stored"
         found.append(
-            f"{said}, and it was full: more may help. Try: `{command(document, 'storage', storage)}`"
+            f"{said}, and it was full: more may help.{trial(document, 'storage', storage)}"
             if stored >= FULL * storage
             else f"{said}, though {percent(1 - stored / storage)} of it stayed free: they were not worth the copy, so more would not help."
         )
@@ -192,10 +196,10 @@ def caution(document: Report) -> list[str]:
 
 def storage_tile(document: Report) -> tuple[str, str, str]:
     """The largest storage of the run."""
-    size, stored, _ = levels(document)
+    most, stored, _ = levels(document)
     used = "valid at a time" if api(document) == "OpenSHMEM" else "in use"
     return (
-        bytes_text(size),
+        bytes_text(most),
         "storage",
         f"all {processes(document)[1]} together, at its largest; {bytes_text(stored)} {used}",
     )

@@ -1,0 +1,59 @@
+"""What gets and hits cost, and how much storage and index is enough."""
+
+from __future__ import annotations
+
+from ..values import MOST_INDEX, MOST_STORAGE
+from .answers import Cost, CurveWindow, Price, ReplayedWindow
+
+# What a hit costs, in ns: the look-up with its share of calls for MPI's progress, and the copy a byte (docs/performance.md).
+HIT_NS, HIT_NS_PER_BYTE = 80.0, 0.15
+SHARED_HIT_NS = 10.0  # what a hit costs more in a cache that ranks share (docs/performance.md)
+ENOUGH = 0.95  # storage is enough when it saves this share of what any storage could
+ENTRY_ROOM = 1.25  # index entries per key, so that the cuckoo index is not full
+LEAST_STORAGE, LEAST_INDEX = 64 << 10, 512
+
+
+def cost_ns(cost: Cost | Price, gets: float, size: float) -> float:
+    return gets * cost["latency_ns"] + size * cost["ns_per_byte"]
+
+
+def hit_ns(hits: float, size: float) -> float:
+    return hits * HIT_NS + size * HIT_NS_PER_BYTE
+
+
+def power_of_two(value: int, least: int) -> int:
+    power = least
+    while power < value:
+        power *= 2
+    return power
+
+
+def gain_ns(cost: Cost | Price, hits: float, size: float) -> float:
+    """What so many hits save, of `size` bytes together."""
+    return cost_ns(cost, hits, size) - hit_ns(hits, size)
+
+
+def hits_of(row: ReplayedWindow | None) -> int:
+    """Of a window in a simulation; None where it has no gets."""
+    return row["hits_full"] + row["hits_pending"] + row["hits_partial"] if row else 0
+
+
+def storage_of(size: int) -> int:
+    """The option's value for so many bytes."""
+    return min(power_of_two(size, LEAST_STORAGE), MOST_STORAGE)
+
+
+def storage_for(curve: CurveWindow) -> int:
+    """The smallest storage of a rank that saves ENOUGH of what can be saved, in whole powers of two."""
+    best = max((point["cost_saved"] for point in curve["points"]), default=0)
+    for point in curve["points"]:
+        if point["cost_saved"] >= ENOUGH * best:
+            return storage_of(point["storage_bytes"])
+    return LEAST_STORAGE
+
+
+def index_for(window: CurveWindow, storage: int) -> int:
+    """Entries for what fits into the storage."""
+    keys = window["distinct_keys"] / max(1, window["ranks"])
+    fits = min(1.0, storage * max(1, window["ranks"]) / max(1, window["stored_bytes"]))
+    return min(power_of_two(int(keys * fits * ENTRY_ROOM), LEAST_INDEX), MOST_INDEX)
