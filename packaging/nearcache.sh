@@ -13,7 +13,9 @@ case $name in
     *) start="from nearcache.cli import main" version="3, 9" modules="click rich elftools" ;;
 esac
 imports=$(echo "$modules" | sed 's/ /, /g')
-if ! "$python" -c "import sys, $imports; sys.exit(sys.version_info < ($version))" 2>/dev/null; then
+# `python -c` would rather import what lies in the working directory.
+own='import sys; sys.path = [folder for folder in sys.path if folder]'
+if ! "$python" -c "$own; import $imports; sys.exit(sys.version_info < ($version))" 2>/dev/null; then
     packages=$(echo "$modules" | sed 's/elftools/pyelftools/')
     newest=$(echo "$version" | sed 's/, /./')
     echo "$name: $python is not Python $newest or newer with $imports: install them (pip install $packages," >&2
@@ -21,8 +23,8 @@ if ! "$python" -c "import sys, $imports; sys.exit(sys.version_info < ($version))
     exit 2
 fi
 # Not by PYTHONPATH: programs that are started must not inherit it.
-exec "$python" -c "
-import importlib.machinery, importlib.util, sys
+exec "$python" -c "$own
+import importlib.machinery, importlib.util
 place = sys.argv.pop(1)
 sys.path.insert(0, place)
 # A source tree that pip has installed in place has a finder of its own, which comes before sys.path.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -17,7 +18,7 @@ from pathlib import Path
 
 import click
 
-from . import home
+from . import home, preload
 from .ended import signals_as_exceptions
 from .errors import Command, NearcacheError
 
@@ -61,6 +62,20 @@ def settings(mpicc: Sequence[str], oshcc: Sequence[str], prefix: Path) -> list[s
         *(["-G", "Ninja"] if shutil.which("ninja") else []),
         f"-DPython3_EXECUTABLE={sys.executable}",
     ]
+
+
+def place_for(prefix: Path | None) -> Path:
+    """The folder for the objects, which must be one that they can be preloaded from."""
+    chosen = prefix or home.built()
+    if not chosen:
+        raise NearcacheError("this user has no home folder: name another one with --prefix")
+    place = chosen.absolute()
+    if preload.SEPARATORS.search(str(place)):
+        raise NearcacheError(
+            f"the loader separates preload objects by blanks and colons, so none in {place} can be preloaded; "
+            "name another folder with --prefix"
+        )
+    return place
 
 
 def step(words: Sequence[object], log: Path) -> None:
@@ -138,12 +153,12 @@ def build(mpicc: tuple[str, ...], oshcc: tuple[str, ...], prefix: Path | None, j
     Needs CMake and a C++20 compiler. The prefix has the headers and the CMake package of the last build, and keeps the objects
     of earlier ones.
     """
-    place = (prefix or home.built()).absolute()
+    place = place_for(prefix)
     with signals_as_exceptions():
         tags = make(mpicc, oshcc, place, jobs)
     click.echo(f"{place}: {', '.join(tags)}")
     if prefix is not None:
-        click.echo(f"export NEARCACHE_HOME={place}")
+        click.echo(f"export NEARCACHE_HOME={shlex.quote(str(place))}")
 
 
 __all__ = ["build"]

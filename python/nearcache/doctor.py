@@ -374,6 +374,41 @@ def upc_findings(where: home.Home, item: PreloadObject) -> list[Finding]:
     return [Finding("ok", f"UPC: upcc and upcrun, runtime {archive}")]
 
 
+def home_findings(where: home.Home, objects: Collection[PreloadObject]) -> list[Finding]:
+    """What a home must have."""
+    findings = []
+    if not where.tables.exists():
+        findings.append(
+            Finding(
+                "wrong",
+                f"the table of options is missing: {where.tables}; build it: cmake --build build",
+            )
+        )
+    if not objects:
+        findings.append(
+            Finding(
+                "wrong",
+                "there are no preload objects; build them: nearcache build, or in a checkout cmake --build build",
+            )
+        )
+    return findings
+
+
+def mpis_without_object(
+    found: Mapping[str, Mpi], objects: Collection[PreloadObject]
+) -> dict[str, str]:
+    """{tag: launcher} of MPIs of which there is no object of the same version."""
+    return {
+        owner.tag: path
+        for path, owner in found.items()
+        if not any(
+            item.family == owner.family
+            and preload.version_numbers(item.version) == preload.version_numbers(owner.version)
+            for item in objects
+        )
+    }
+
+
 def _show(findings: Iterable[Finding]) -> None:
     styles = {"ok": ("ok   ", "green"), "note": ("note ", "yellow"), "wrong": ("WRONG", "red")}
     for finding in findings:
@@ -393,21 +428,7 @@ def examine(run_tests: bool = True, tags: Collection[str] = (), timeout: float =
             f"there is no preload object {', '.join(sorted(unknown))}; there are: "
             + (", ".join(item.tag for item in objects) or "none")
         )
-    findings = environment_findings()
-    if not where.tables.exists():
-        findings.append(
-            Finding(
-                "wrong",
-                f"the table of options is missing: {where.tables}; build it: cmake --build build",
-            )
-        )
-    if not objects:
-        findings.append(
-            Finding(
-                "wrong",
-                "there are no preload objects; build them: nearcache build, or in a checkout cmake --build build",
-            )
-        )
+    findings = environment_findings() + home_findings(where, objects)
     _show(findings)
     everything = list(findings)
     for item in objects:
@@ -418,16 +439,8 @@ def examine(run_tests: bool = True, tags: Collection[str] = (), timeout: float =
         findings += upc_findings(where, item) if item.is_shmem else []
         _show(findings)
         everything += findings
-    without = {
-        owner.tag: path
-        for path, owner in found.items()
-        if not any(
-            item.family == owner.family
-            and preload.version_numbers(item.version) == preload.version_numbers(owner.version)
-            for item in objects
-        )
-    }
-    for tag, path in sorted(without.items()):
+    others = {} if tags else mpis_without_object(found, objects)
+    for tag, path in sorted(others.items()):
         click.echo(f"{tag}: {path}")
         _show(
             [

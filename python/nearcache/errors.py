@@ -55,11 +55,11 @@ class Command(click.Command):
     error_class = NearcacheError
 
     def main(self, *args: Any, **more: Any) -> Any:
-        for name in ("stdout", "stderr"):
+        for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
             stream = getattr(sys, name)
             if stream is None:  # closed by who starts this
-                setattr(sys, name, open(os.devnull, "w"))  # for the life of the process
-            elif isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+                setattr(sys, name, open(os.devnull, mode))  # for the life of the process
+            elif mode == "w" and isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
                 # Names may hold what the terminal cannot show, or bytes that are no text at all.
                 stream.reconfigure(errors="backslashreplace")
         return super().main(*args, **more)

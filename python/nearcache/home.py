@@ -75,7 +75,7 @@ class Home:
 
     def objects(self) -> list[PreloadObject]:
         """The preload objects, by tag."""
-        found = []
+        found: dict[str, PreloadObject] = {}  # by file: lib64 may be a link to lib
         installed = [folder for pattern in INSTALLED for folder in sorted(self.path.glob(pattern))]
         own = self.folder("lib") / "nearcache"
         if own.is_dir() and own not in installed:
@@ -85,13 +85,13 @@ class Home:
             (self.path / "lib", self.path / "bin"),
         ):
             paths = [path for name in OBJECTS for path in sorted(folder.glob(f"*/{name}"))]
-            found += [
-                PreloadObject(
-                    path.parent.name, path, programs / path.parent.name / OBJECTS[path.name]
+            for path in paths:
+                tag = path.parent.name
+                found.setdefault(
+                    os.path.realpath(path),
+                    PreloadObject(tag, path, programs / tag / OBJECTS[path.name]),
                 )
-                for path in paths
-            ]
-        return found
+        return list(found.values())
 
     def headers(self) -> Path:
         """The folder for -I: of the installation, or of the source tree that the command or the build belongs to."""
@@ -105,13 +105,12 @@ class Home:
         return self.headers() / "nearcache" / "upc"
 
 
-def built() -> Path:
-    """Where `nearcache build` of this version puts its objects if it is told nothing else."""
-    return (
-        Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-        / "nearcache"
-        / __version__
-    )
+def built() -> Path | None:
+    """Where `nearcache build` of this version puts its objects if it is told nothing else; None for a user without a home."""
+    data = os.environ.get("XDG_DATA_HOME", "")
+    if not os.path.isabs(data):  # such a value is to be ignored, says its specification
+        data = os.path.expanduser("~/.local/share")
+    return Path(data) / "nearcache" / __version__ if os.path.isabs(data) else None
 
 
 def candidates() -> list[Path]:
@@ -125,7 +124,7 @@ def candidates() -> list[Path]:
     if (PACKAGE.parents[1] / "CMakeLists.txt").exists():
         found.append(PACKAGE.parents[1] / "build")  # <root>/python/nearcache
     if WHEEL.exists():
-        found += [built(), WHEEL]
+        found += [*filter(None, [built()]), WHEEL]
     return found
 
 

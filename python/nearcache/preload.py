@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from .mpi import Mpi
 
 
+SEPARATORS = re.compile(r"[\s:]")  # of LD_PRELOAD: there is no way to quote them
+
+
 def version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
 
@@ -80,12 +83,12 @@ def preload_value(paths: Iterable[object], existing: str | None) -> str:
     """LD_PRELOAD with our objects before what is there already."""
     names = [str(path) for path in paths]
     for path in names:
-        if re.search(r"[\s:]", path):
+        if SEPARATORS.search(path):
             raise Refused(
                 f"the loader separates preload objects by blanks and colons, so {path} cannot be preloaded; "
                 "move Nearcache to a folder without them"
             )
-    others = [item for item in re.split(r"[\s:]+", existing or "") if item and item not in names]
+    others = [item for item in SEPARATORS.split(existing or "") if item and item not in names]
     return ":".join([*names, *others])
 
 

@@ -245,6 +245,16 @@ def test_unknown_mpi_is_reported(fake_home, nearcache):
     assert done.returncode == 2 and "mpich-4.0.2" in done.stderr
 
 
+def test_only_what_was_asked_for_is_reported(fake_home, nearcache, tmp_path, monkeypatch):
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "mpiexec").write_text("#!/bin/sh\necho 'mpirun (Open MPI) 4.9.9'\n")
+    (folder / "mpiexec").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    assert "openmpi-4.9.9: " in nearcache("doctor", "--no-run").stdout
+    assert "openmpi-4.9.9" not in nearcache("doctor", "--no-run", "--mpi", "mpich-5.0.2").stdout
+
+
 def test_real_objects_pass_their_self_tests(mpi, preload, nearcache):
     if not mpi.binary("nearcache-selftest").exists():
         pytest.skip("nearcache-selftest is not built")

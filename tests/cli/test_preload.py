@@ -1,8 +1,10 @@
 """Which object is chosen, and how it is put into the command line."""
 
+import pwd
+
 import pytest
-from nearcache import command, preload
-from nearcache.errors import Refused
+from nearcache import build, command, home, preload
+from nearcache.errors import NearcacheError, Refused
 from nearcache.home import Home
 from nearcache.mpi import Mpi
 
@@ -82,6 +84,29 @@ def test_family_without_an_object_is_refused_with_what_there_is(fake_home):
         )
     assert "abi-1.0 (libmpi_abi.so)" in error.value.message
     assert "mpich-4.0.2, mpich-5.0.2, openmpi-4.1.4" in error.value.message
+
+
+def test_a_folder_and_a_link_to_it_hold_the_same_object(tmp_path):
+    (tmp_path / "lib/nearcache/mpich-4.0.2").mkdir(parents=True)
+    (tmp_path / "lib/nearcache/mpich-4.0.2/libnearcache_mpi.so").write_text("")
+    (tmp_path / "lib64").symlink_to("lib")
+    assert [item.tag for item in Home(tmp_path).objects()] == ["mpich-4.0.2"]
+
+
+def test_a_user_without_a_home_has_no_objects_of_their_own(tmp_path, monkeypatch):
+    def nobody(_number):
+        raise KeyError
+
+    monkeypatch.setenv("XDG_DATA_HOME", "data")  # relative: to be ignored
+    monkeypatch.setenv("HOME", "/home/me")
+    assert str(home.built()).startswith("/home/me/.local/share/nearcache/")
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    monkeypatch.delenv("NEARCACHE_HOME", raising=False)
+    monkeypatch.setattr(home, "WHEEL", tmp_path)
+    assert home.candidates()[-1] == tmp_path and home.built() is None
+    with pytest.raises(NearcacheError, match="--prefix"):
+        build.place_for(None)
 
 
 def test_installation_prefix_is_a_home_too(tmp_path):

@@ -1,6 +1,7 @@
 """Wrong usage: one line that says what is wrong, exit code 2, nothing started."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,8 @@ MANY = 5000 * "9"  # digits that Python will not convert
         (["advise"], "give either a command after --, or --from"),
         (["advise", "--from", "x", "--keep", "y"], "with --from nothing is run"),
         (["advise", "--keep", "nosuch/x", "--", "mpiexec", "./x"], "--keep: there is no folder"),
+        (["advise", "--json", "nosuch/x", "--", "mpiexec", "./x"], "--json: there is no folder"),
+        (["build", "--prefix", "a b"], "separates preload objects by blanks and colons"),
         (["build", "--jobs", "0"], "0 is not in the range"),
         (["build", "all"], "unexpected extra argument"),
         (["run", "--nosuch", "--", "./x"], "no such option '--nosuch'"),
@@ -66,6 +69,32 @@ def test_nobody_need_read_what_is_said(fake_home, tmp_path):
     report = f"nearcache report {ROOT}/tests/cli/report_example.json"
     for line in (f"{report} >&-", f"{report} | true", "nearcache nosuch 2>&-"):
         assert "Traceback" not in shell(line, tmp_path).stderr, line
+
+
+def test_a_standard_input_that_is_closed_holds_no_report(fake_home, tmp_path):
+    done = shell("nearcache report - <&-", tmp_path)
+    assert done.returncode == 2 and "standard input is not JSON" in done.stderr, done.stderr
+
+
+def test_modules_beside_an_installed_command_are_not_imported(fake_home, tmp_path):
+    """packaging/nearcache.sh, as installed."""
+    prefix = tmp_path / "prefix"
+    (prefix / "bin").mkdir(parents=True)
+    shutil.copy(ROOT / "packaging" / "nearcache.sh", prefix / "bin" / "nearcache")
+    (prefix / "share" / "nearcache").mkdir(parents=True)
+    (prefix / "share" / "nearcache" / "python").symlink_to(ROOT / "python")
+    here = tmp_path / "here"
+    here.mkdir()
+    for name in ("click", "importlib", "json", "rich", "signal"):
+        (here / f"{name}.py").write_text("raise SystemExit('a module of this folder')\n")
+    done = subprocess.run(
+        [prefix / "bin" / "nearcache", "counters"],
+        cwd=here,
+        env={**os.environ, "NEARCACHE_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and "hits_full" in done.stdout, done.stderr
 
 
 def test_a_working_directory_that_is_gone_is_told_in_one_line(fake_home, tmp_path):
