@@ -45,6 +45,17 @@ def _when(i: int, slot_ns: int) -> str:
     return f"{scale.seconds_text(i * slot_ns) if i else '0'} to {scale.seconds_text((i + 1) * slot_ns)}"
 
 
+def _stack(frame: Frame, slots: Sequence[Counters], used: Sequence[str]) -> list[Markup]:
+    """An area for each of the types that are used, one on top of the other."""
+    base, areas = [0] * len(slots), []
+    for name in used:
+        top = [low + slot[name] for low, slot in zip(base, slots)]
+        path = steps_path(frame.edges, [frame.y(v) for v in top], [frame.y(v) for v in base])
+        areas.append(tag("path", d=path, class_=f"fill {name}"))
+        base = top
+    return areas
+
+
 def accesses(
     slots: Sequence[Counters], slot_ns: int, types: Sequence[AccessType], everybody: str
 ) -> Figure:
@@ -58,25 +69,12 @@ def accesses(
 
     def draw(width_class: str, width: int) -> Markup:
         frame = Frame(width, 280 if width > 600 else 240, len(slots), y_ticks[-1][0])
-        base, marks = [0] * len(slots), []
-        for name in used:
-            top = [low + slot[name] for low, slot in zip(base, slots)]
-            marks.append(
-                tag(
-                    "path",
-                    d=steps_path(
-                        frame.edges, [frame.y(v) for v in top], [frame.y(v) for v in base]
-                    ),
-                    class_=f"fill {name}",
-                )
-            )
-            base = top
         return frame.drawing(
             f"accesses-{width_class}",
             "Gets by access type over time",
             _story(slots),
             _axes(frame, y_ticks, slot_ns * len(slots)),
-            *marks,
+            *_stack(frame, slots, used),
             tips="accesses",
         )
 
@@ -116,6 +114,10 @@ def _story(slots: Sequence[Counters]) -> str:
     return f"Hits make up {scale.percent(rates[0])} of the gets of the first slot and {scale.percent(rates[-1])} of those of the last."
 
 
+def _shown(share: float | None) -> str:
+    return "no gets" if share is None else scale.percent(share)
+
+
 def hit_ratio(
     slots: Sequence[Counters], points: Sequence[Counters], slot_ns: int, kinds: str
 ) -> Figure:
@@ -142,16 +144,13 @@ def hit_ratio(
             tips="ratio",
         )
 
-    def shown(value: float | None) -> str:
-        return "no gets" if value is None else scale.percent(value)
-
     rows = [
         [
             _when(i, slot_ns),
             counted(hits(slot)),
             counted(slot["gets"]),
-            shown(each[i]),
-            shown(so_far[i]),
+            _shown(each[i]),
+            _shown(so_far[i]),
         ]
         for i, slot in enumerate(slots)
     ]
@@ -175,10 +174,20 @@ def hit_ratio(
         table,
         [
             ("line hits_full", "in each slot", ""),
-            ("line so_far", "since the start", shown(so_far[-1])),
+            ("line so_far", "since the start", _shown(so_far[-1])),
         ],
         tips,
     )
+
+
+def _levels(point: Counters, ns: int, shmem: bool) -> list[str]:
+    """A row of the table: the time, and what there was then."""
+    of_index = [] if shmem else ["entries", "index_entries"]
+    return [
+        scale.seconds_text(ns),
+        *(bytes_text(point.get(name, 0)) for name in ("storage_bytes", "stored_bytes")),
+        *(counted(point.get(name, 0)) for name in of_index),
+    ]
 
 
 def storage(points: Sequence[Counters], slot_ns: int, shmem: bool) -> Figure:
@@ -213,19 +222,7 @@ def storage(points: Sequence[Counters], slot_ns: int, shmem: bool) -> Figure:
             tips="storage",
         )
 
-    rows = [
-        [
-            scale.seconds_text((i + 1) * slot_ns),
-            bytes_text(size[i]),
-            bytes_text(stored[i]),
-            *(
-                []
-                if shmem
-                else [counted(point.get("entries", 0)), counted(point.get("index_entries", 0))]
-            ),
-        ]
-        for i, point in enumerate(points)
-    ]
+    rows = [_levels(point, (i + 1) * slot_ns, shmem) for i, point in enumerate(points)]
     tips = [
         [
             f"at {row[0]}",
