@@ -72,6 +72,8 @@ def main():
     given = parser.parse_args()
     folder = given.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        parser.error(f"{folder} is not empty")
     archive = make_archive(folder)
     make_spack(folder, archive, given.url or f"file://{folder}")
     make_debian(folder, archive)

@@ -122,6 +122,7 @@ def of_reports(first: Report, second: Report) -> Compared:
         if any(values):
             row(label, values, bytes_text if in_bytes else "{:,}".format)
     options = {name: name for name in (first.get("options") or {}) | (second.get("options") or {})}
+    options.pop("report", None)  # two reports are hardly ever in one file
     said = differing(SETTINGS, first, second) + differing(
         options, first.get("options") or {}, second.get("options") or {}
     )

@@ -44,10 +44,15 @@ def test_two_reports_and_what_differs(nearcache, report):
         wall_seconds={"min": 1, "mean": 1, "max": 1},
         totals={"saved_ns": 0, "lost_ns": 10**9, "evictions": 40},
         host="elsewhere",
-        options={**make_report_example.make(2)["options"], "policy": "lru"},
+        options={
+            **make_report_example.make(2)["options"],
+            "policy": "lru",
+            "report": "/elsewhere/b.json",
+        },
     )
     done = nearcache("compare", first, second)
     assert done.returncode == 0, done.stderr
+    assert "differs: report" not in done.stdout
     table = rows(done.stdout)
     assert [cell.strip() for cell in table["time of the run"]] == ["2.000 s", "1.000 s", "0.5"]
     assert [cell.strip() for cell in table["evictions"]] == ["10", "40", "4"]

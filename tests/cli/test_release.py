@@ -57,6 +57,12 @@ def test_archive_is_the_same_every_time_and_holds_what_builds(release, tmp_path)
     assert "Build files have been written" in said
 
 
+def test_a_folder_that_holds_something_is_refused(release):
+    words = [sys.executable, ROOT / "scripts" / "release.py", release]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 2 and "is not empty" in done.stderr
+
+
 class Recipe:
     """Stands for Spack while its package is read: keeps the directives, and answers what cmake_args asks."""
 
