@@ -24,6 +24,14 @@ def chromium():
     browser.close()
 
 
+def test_a_script_in_place_of_a_browser_is_none(tmp_path, monkeypatch):
+    for name, code in (("chromium", 1), ("google-chrome", 0)):
+        (tmp_path / name).write_text(f"#!/bin/sh\nexit {code}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert browsers.find() == str(tmp_path / "google-chrome")
+
+
 @pytest.fixture
 def page_of(nearcache, tmp_path):
     """The page of a report: a file, or a document that is written to one."""

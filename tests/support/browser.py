@@ -14,9 +14,19 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 PATIENCE = 60  # seconds until a browser that does not answer counts as hung
 
 
+def starts(program):
+    """Ubuntu's package has a script that ends with an error where there are no snaps, as in containers."""
+    try:
+        return not subprocess.run(
+            [program, "--version"], capture_output=True, timeout=60
+        ).returncode
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
 def find():
     """The browser's program, or None."""
-    return next((path for path in map(shutil.which, NAMES) if path), None)
+    return next((path for path in map(shutil.which, NAMES) if path and starts(path)), None)
 
 
 class Browser:
