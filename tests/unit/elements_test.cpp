@@ -202,7 +202,8 @@ TEST(Elements, AWordThatIsReplacedIsNeverSeenInPart) {
        {std::pair(Element::bytes, 8), std::pair(Element::int64, 1)}) {
     alignas(8) uint64_t word = 0;
     std::atomic<bool> over{false};
-    std::thread writes([&] {
+    // by a copy of its own: before version 16 clang captures no structured binding
+    std::thread writes([&, element = element, count = count] {
       for (size_t i = 0; i < 100000; ++i) {
         apply(Operation::replace, element, reinterpret_cast<std::byte*>(&word),
               reinterpret_cast<const std::byte*>(&values[i % 2]), static_cast<size_t>(count));
