@@ -17,8 +17,8 @@ constexpr uint64_t hash_word(uint64_t sum, uint64_t word) {
   return sum ^ sum >> 29;
 }
 
-// bits of the word that says where a rank is: it has said so; it has the RMA engine
-constexpr uint64_t known = 1, engine = 2;
+// of the word that says where a rank is: it has said so; it has the RMA engine
+constexpr uint64_t known_bit = 1, engine_bit = 2;
 
 // In SimGrid's SMPI the simulated one, of which a process has many.
 std::string name_of_node() {
@@ -36,7 +36,7 @@ std::string name_of_node() {
 uint64_t hash_of_node() {
   uint64_t sum = 1;
   for (const char c : name_of_node()) sum = hash_word(sum, static_cast<unsigned char>(c));
-  return (sum & ~engine) | known;
+  return (sum & ~engine_bit) | known_bit;
 }
 
 template <class Meeting>
@@ -134,7 +134,7 @@ std::shared_ptr<World::Meeting> World::begin_meeting(MPI_Comm comm,
                                                      const std::vector<int>& members) {
   auto meeting = std::make_shared<Meeting>(members);
   Exchange& exchange = meeting->exchange;
-  exchange.sent()[0] = hash_of_node() | (has_engine_ ? engine : 0);
+  exchange.sent()[0] = hash_of_node() | (has_engine_ ? engine_bit : 0);
   if (!exchange.gather_to_all(comm)) return nullptr;
   next.Comm_set_attr(comm, meeting_keyval(), new std::shared_ptr<Meeting>(meeting));
   return meeting;
@@ -148,8 +148,8 @@ bool World::meet(MPI_Comm comm, const std::vector<int>& members, Met* met, uint6
   met->left_alone = meeting->left_alone;
   if (!have_come(meeting, patience)) return false;
   met->far = far_of(members);
-  met->all_have_engine = std::ranges::all_of(meeting->exchange.received(),
-                                             [](uint64_t word) { return (word & engine) != 0; });
+  met->all_have_engine = std::ranges::all_of(
+      meeting->exchange.received(), [](uint64_t word) { return (word & engine_bit) != 0; });
   return true;
 }
 
@@ -174,7 +174,8 @@ bool World::have_come(const std::shared_ptr<Meeting>& meeting, uint64_t patience
 
 void World::learn(Meeting* meeting) {
   for (size_t i = 0; i < meeting->members.size(); ++i)
-    nodes_[static_cast<size_t>(meeting->members[i])] = meeting->exchange.received()[i] & ~engine;
+    nodes_[static_cast<size_t>(meeting->members[i])] =
+        meeting->exchange.received()[i] & ~engine_bit;
   meeting->over = true;
   all_met_ = all_met_ || meeting->members.size() == nodes_.size();
 }
