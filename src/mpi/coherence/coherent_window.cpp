@@ -162,9 +162,11 @@ void CoherentWindow::end() {
 
 // --- The reader. ---
 
-// Of places that were asked for before the last acquire: what coherence would answer.
+// Of places that were asked for before the last acquire: what coherence would answer, in quiet
+// phases.
 void CoherentWindow::missed(uint64_t line) {
-  if (state_ != State::idle || window_.mode() != Mode::coherent) return;
+  if (state_ != State::idle || window_.mode() != Mode::coherent || !context.phases.may_be_quiet())
+    return;
   Missed& slot = missed_[line % missed_.size()];
   const Missed now{static_cast<uint32_t>(line >> 28), context.acquires.now()};
   if (slot.line == now.line && slot.generation != now.generation) ++repeats_;

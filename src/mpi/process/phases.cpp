@@ -150,14 +150,18 @@ void Phases::look_for_repeats(uint64_t line) {
   repeats_ += was_missed(&missed_[line % (missed_.size() / 2)], line);
   if (line >> 60 == 0)
     repeats_ += 16 * was_missed(&missed_[missed_.size() / 2 + line % (missed_.size() / 2)], line);
-  if (reading_ || repeats_ < repeats_wanted_ || uncovered_ || context.options.strict_flush) return;
+  if (reading_ || repeats_ < repeats_wanted_ || !may_be_quiet()) return;
   announce(true);
+}
+
+bool Phases::may_be_quiet() const {
+  return !uncovered_ && companions_ != 0 && !context.options.strict_flush;
 }
 
 void Phases::ask() {
   const OptionalLock lock(context.threaded ? &mutex_ : nullptr);
   ++asking_;
-  if (reading_ || uncovered_ || companions_ == 0 || context.options.strict_flush) return;
+  if (reading_ || !may_be_quiet()) return;
   asked_ = true;
   announce(true);
 }

@@ -106,6 +106,8 @@ class Phases {
     if (left > 0) interest_.store(left - 1, std::memory_order_relaxed);
     return left > 0;
   }
+  // There may be quiet phases, if this rank asks for them.
+  bool may_be_quiet() const;
   // This rank gains by knowing that nobody writes, whatever repeats there were; no longer, of one
   // that has asked.
   void ask();
