@@ -288,6 +288,64 @@ void an_exclusive_epoch_comes_between(int64_t second, const char* fails = nullpt
   });
 }
 
+// The same where the lock has gone down before anything was served, though MPI may take it later
+// still. `begin`: the reader's first calls under it. Where it is held, the writer waits for it.
+void an_exclusive_epoch_comes_after(void (*begin)(const Window&, int64_t* to)) {
+  with_window(false, [&](Window& window) {
+    settle(window, get_locked);
+    int64_t found[2] = {-1, -1}, then = -1;
+    int token = 0;
+    if (check::rank == reader) {
+      for (int turn = 0; turn < 4; ++turn) {
+        if (turn > 0) MPI_Win_unlock(owner, window.win);
+        MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+        begin(window, found);
+      }
+    }
+    after(reader, writer);
+    if (check::rank == writer) {
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
+      const int64_t values[2] = {1000, 2000};
+      MPI_Put(&values[0], 1, MPI_INT64_T, owner, place, 1, MPI_INT64_T, window.win);
+      MPI_Put(&values[1], 1, MPI_INT64_T, owner, other_place, 1, MPI_INT64_T, window.win);
+      MPI_Win_unlock(owner, window.win);
+      HIDDEN(MPI_Send)(&token, 1, MPI_INT, reader, 78, check::hidden_comm);
+    }
+    if (check::rank == reader) {
+      MPI_Request written;
+      HIDDEN(MPI_Irecv)(&token, 1, MPI_INT, writer, 78, check::hidden_comm, &written);
+      const auto wait = [&](int turns) {
+        for (int done = 0; done == 0 && turns > 0; --turns) {
+          HIDDEN(MPI_Test)(&written, &done, MPI_STATUS_IGNORE);
+          usleep(200);
+        }
+      };
+      wait(500);
+      get(window, &then, other_place);
+      MPI_Win_unlock(owner, window.win);
+      EXPECT_EQ(found[0] == place, then == other_place);
+      EXPECT(found[0] == place || found[0] == 1000);
+      wait(100000);
+    }
+    check::hidden_barrier();
+  });
+}
+
+void get_after_an_empty_flush(const Window& window, int64_t* to) {
+  MPI_Win_flush(owner, window.win);
+  get(window, to);
+}
+void get_by_request(const Window& window, int64_t* to) { rget_and_wait(window, to, place, owner); }
+void get_of_a_derived_type(const Window& window, int64_t* to) {
+  static const MPI_Datatype pair = [] {
+    MPI_Datatype made;
+    MPI_Type_vector(2, 1, 2, MPI_INT64_T, &made);
+    MPI_Type_commit(&made);
+    return made;
+  }();
+  MPI_Get(to, 2, MPI_INT64_T, owner, place, 1, pair, window.win);
+}
+
 // A flush under a lock that was not taken takes it: from then on the writer waits.
 void a_flush_takes_the_lock() {
   with_window(false, [&](Window& window) {
@@ -870,6 +928,11 @@ int main(int argc, char** argv) {
         [] { an_exclusive_epoch_comes_between(other_place, "MPI_Win_flush"); }},
        {"exclusive_epoch_before_an_unlock_whose_get_fails",
         [] { an_exclusive_epoch_comes_between(other_place, "MPI_Get"); }},
+       {"exclusive_epoch_after_an_empty_flush",
+        [] { an_exclusive_epoch_comes_after(get_after_an_empty_flush); }},
+       {"exclusive_epoch_after_a_request", [] { an_exclusive_epoch_comes_after(get_by_request); }},
+       {"exclusive_epoch_after_a_get_of_a_derived_type",
+        [] { an_exclusive_epoch_comes_after(get_of_a_derived_type); }},
        {"a_flush_takes_the_lock", a_flush_takes_the_lock},
        {"a_put_takes_the_lock", a_put_takes_the_lock},
        {"many_gets_in_one_epoch", many_gets_in_one_epoch},

@@ -48,6 +48,12 @@ Learns learns_by_completing(Window& window) {
   return window.writes_may_be_outstanding() ? Learns::order : Learns::no_more;
 }
 
+// With the window's lock.
+void locks_are_held(Window& window, Targets targets) {
+  if (window.locks_deferred()) [[unlikely]]
+    window.deferred().completed(window, targets);
+}
+
 // A call that completes operations on targets, which `targets_of(window)` says. `after` runs under
 // the lock once MPI has returned success. A rank that is no target (MPI_PROC_NULL, or a wrong one)
 // is MPI's affair alone; the call counts as an acquire all the same.
@@ -74,6 +80,7 @@ int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns lear
     const int rc = passed_down(kind, call);
     window->synced(targets, local, rc == MPI_SUCCESS);
     if (window->observed()) window->observe_sync(kind, targets);
+    locks_are_held(*window, targets);
     if (rc == MPI_SUCCESS) after(*window, targets);
     note(learns);
     return rc;
@@ -85,6 +92,7 @@ int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns lear
   WindowLock again(window->mutex());
   window->end_sync(completion, rc == MPI_SUCCESS);
   if (window->observed()) window->observe_sync(kind, targets);
+  locks_are_held(*window, targets);
   if (rc == MPI_SUCCESS) after(*window, targets);
   again.unlock();
   note(learns);
@@ -247,7 +255,9 @@ int unlocked(Window& window, int rank) {
       win, one(rank), TraceSync::unlock, Learns::no_more,
       [&] { return next.Win_unlock(rank, win); },
       [](Window& its, Targets target) {
-        if (target.is_one()) its.epochs().unlock(target.rank());
+        if (!target.is_one()) return;
+        its.epochs().unlock(target.rank());
+        if (its.locks_deferred()) its.deferred().unlocked(target.rank());
       });
 }
 

@@ -28,6 +28,12 @@ DeferredLocks::Locks::iterator DeferredLocks::find(uint32_t target) {
   return std::ranges::find(locks_, target, &Lock::target);
 }
 
+bool DeferredLocks::has_served(uint32_t target) const {
+  return std::ranges::any_of(served_, [target](const GetCall& get) {
+    return static_cast<uint32_t>(get.target) == target;
+  });
+}
+
 void DeferredLocks::forget(uint32_t target) {
   std::erase_if(served_, [target](const GetCall& get) {
     return static_cast<uint32_t>(get.target) == target;
@@ -146,20 +152,15 @@ int DeferredLocks::confirm(Window& window, Targets targets) {
   int rc = take(window, targets);
   auto lock = guard(mutex_);
   while (rc == MPI_SUCCESS) {
-    const auto its = std::ranges::find_if(locks_, [targets](const Lock& each) {
-      return each.state == State::taken && targets.cover(each.target);
+    const auto its = std::ranges::find_if(locks_, [&](const Lock& each) {
+      return each.state == State::taken && targets.cover(each.target) && has_served(each.target);
     });
     if (its == locks_.end()) break;
     const uint32_t target = its->target;
     const auto is_its = [target](const GetCall& get) {
       return static_cast<uint32_t>(get.target) == target;
     };
-    const auto first = std::ranges::find_if(served_, is_its);
-    if (first == served_.end()) {
-      forget(target);
-      continue;
-    }
-    const GetCall one = *first;
+    const GetCall one = *std::ranges::find_if(served_, is_its);
     let_go(lock);
     bool issued = false;
     {
@@ -190,6 +191,22 @@ int DeferredLocks::confirm(Window& window, Targets targets) {
   return rc;
 }
 
+// One under which something was served since then is looked at by `confirm`.
+void DeferredLocks::completed(const Window& window, Targets targets) {
+  const auto lock = guard(mutex_);
+  for (size_t at = locks_.size(); at-- > 0;) {
+    const Lock its = locks_[at];
+    if (its.state == State::taken && targets.cover(its.target) && !has_served(its.target) &&
+        window.epochs().certainly_open(its.target))
+      forget(its.target);
+  }
+}
+
+void DeferredLocks::unlocked(uint32_t target) {
+  const auto lock = guard(mutex_);
+  forget(target);
+}
+
 bool DeferredLocks::drop(Window& window, uint32_t target) {
   {
     const auto lock = guard(mutex_);
@@ -209,6 +226,11 @@ bool DeferredLocks::drop(Window& window, uint32_t target) {
 void DeferredLocks::served(const GetCall& call) {
   const auto lock = guard(mutex_);
   if (find(static_cast<uint32_t>(call.target)) != locks_.end()) served_.push_back(call);
+}
+
+bool DeferredLocks::remembers(uint32_t target) {
+  const auto lock = guard(mutex_);
+  return find(target) != locks_.end();
 }
 
 bool DeferredLocks::waits(uint32_t target) {

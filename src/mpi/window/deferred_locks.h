@@ -43,9 +43,16 @@ class DeferredLocks {
   // Before gets of `targets` are completed: what was served under such a lock becomes final, or is
   // issued. An error of MPI's.
   int confirm(Window& window, Targets targets);
+  // Operations of `targets` are complete. With the window's lock.
+  void completed(const Window& window, Targets targets);
   // The epoch ends. False if its lock was taken, or must be now.
   bool drop(Window& window, uint32_t target);
+  // It has ended.
+  void unlocked(uint32_t target);
 
+  // The target's lock is one of these, whether it has been taken or not: what is served has to be
+  // remembered until it is certainly held. With the window's lock.
+  bool remembers(uint32_t target);
   // The get was served, in mode transparent; with the window's lock.
   void served(const GetCall& call);
   // So many were that some must be confirmed before more are.
@@ -61,6 +68,7 @@ class DeferredLocks {
   };
   using Locks = std::vector<Lock>;
   Locks::iterator find(uint32_t target);
+  bool has_served(uint32_t target) const;
   void forget(uint32_t target);
   void forget_all();
   int take_these(Window& window, Targets targets);

@@ -117,6 +117,8 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
   if (!understand(call, &get)) return pass(call.target, get, request);
   // an error, mostly, which MPI reports
   if (!epochs().open(get.key.target)) return pass(call.target, {}, request);
+  if (transparent_ && locks_deferred() && !may_be_served_unlocked(call, request)) [[unlikely]]
+    return pass(call.target, get, request);
   if (request && host_has(HostDefect::rget_before_data) && !of_predefined_types(call))
     return pass(call.target, get, request);
   if (bypassed(get) || !ensure_cache()) return pass(call.target, get, request);
@@ -131,13 +133,20 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
   return decided(get, cached_.look_up(get, request), request);
 }
 
+static bool may_be_issued_later(const GetCall& call) {
+  return call.origin_count <= INT_MAX && call.target_count <= INT_MAX && of_predefined_types(call);
+}
+
 // What is served under a lock that was not taken may have to be issued after all: it is confirmed
 // before anything of which that is not easily done.
 void Window::prepare_to_serve(const GetCall& call) {
-  if (!transparent_) return;
-  if (deferred_.full() || call.origin_count > INT_MAX || call.target_count > INT_MAX ||
-      !of_predefined_types(call))
+  if (transparent_ && (deferred_.full() || !may_be_issued_later(call)))
     confirm_served(targets(call.target));
+}
+
+bool Window::may_be_served_unlocked(const GetCall& call, bool request) {
+  return (!request && may_be_issued_later(call)) ||
+         !deferred_.remembers(static_cast<uint32_t>(call.target));
 }
 
 CachedWindow::Decision Window::look_up_unlocked(const GetCall& call, const RemoteGet& get,

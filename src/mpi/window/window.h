@@ -399,6 +399,8 @@ class Window {
     return any_far_ && target < identity_.far.size() && identity_.far[target] != 0;
   }
   bool ensure_cache();
+  // Under a shared lock that MPI may not have taken yet.
+  bool may_be_served_unlocked(const GetCall& call, bool request);
   CachedWindow::Decision look_up_unlocked(const GetCall& call, const RemoteGet& get, bool request);
   bool understand(const GetCall& call, RemoteGet* get) const;
   static uint64_t bytes_of(const GetCall& call);

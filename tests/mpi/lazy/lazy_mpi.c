@@ -6,8 +6,8 @@
  * its third call. A cache that reads a destination too early, or skips a synchronisation that is
  * due, serves poison.
  *
- * An exclusive lock of another rank is taken by the first call that needs it, as the standard
- * allows too: the program may rely on it from its first flush on.
+ * A lock of another rank is taken by the first call that needs it, as the standard allows too: the
+ * program may rely on it from its first flush on.
  *
  * An Rget is a generalised request here, completed when its data has been moved. One lock guards
  * the queue; gets are handed to the host under it, so that a thread's flush covers what another one
@@ -56,9 +56,9 @@ void (*lazy_mpi_meanwhile)(void);
 
 static int fails(void) { return lazy_mpi_failing > 0 && lazy_mpi_failing-- > 0; }
 
-/* Exclusive locks that the program has and the host was not asked for. */
+/* Locks that the program has and the host was not asked for. */
 struct lock {
-  int rank, assertion;
+  int type, rank, assertion;
   MPI_Win win;
   struct lock* next;
 };
@@ -66,24 +66,36 @@ struct lock {
 static struct lock* locks;
 static pthread_mutex_t locks_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* Whether the program has an address of others' memory, which it loads and stores to under a lock.
+ */
+static int keyval_of_reached(void) {
+  static int keyval = MPI_KEYVAL_INVALID;
+  if (keyval == MPI_KEYVAL_INVALID) {
+    PMPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &keyval, NULL);
+  }
+  return keyval;
+}
+
 /* What the process stores at its own rank needs the lock at once. */
-static int lock_can_wait(int type, int rank, MPI_Win win) {
-  int ranks = 0, own = 0;
+static int lock_can_wait(int rank, MPI_Win win) {
+  int ranks = 0, own = 0, reached = 0;
+  void* value;
   MPI_Group group;
   PMPI_Win_get_group(win, &group);
   PMPI_Group_size(group, &ranks);
   PMPI_Group_rank(group, &own);
   PMPI_Group_free(&group);
-  return type == MPI_LOCK_EXCLUSIVE && rank >= 0 && rank < ranks && rank != own;
+  PMPI_Win_get_attr(win, keyval_of_reached(), &value, &reached);
+  return rank >= 0 && rank < ranks && rank != own && !reached;
 }
 
 int MPI_Win_lock(int type, int rank, int assertion, MPI_Win win) {
-  if (!lock_can_wait(type, rank, win)) {
+  if (!lock_can_wait(rank, win)) {
     return PMPI_Win_lock(type, rank, assertion, win);
   }
   struct lock* lock = malloc(sizeof *lock);
   pthread_mutex_lock(&locks_lock);
-  *lock = (struct lock){rank, assertion, win, locks};
+  *lock = (struct lock){type, rank, assertion, win, locks};
   locks = lock;
   pthread_mutex_unlock(&locks_lock);
   return MPI_SUCCESS;
@@ -96,7 +108,7 @@ static void take_locks(MPI_Win win, int target) {
   for (struct lock** link = &locks; *link;) {
     struct lock* lock = *link;
     if (lock->win == win && (target == EVERY_TARGET || lock->rank == target)) {
-      PMPI_Win_lock(MPI_LOCK_EXCLUSIVE, lock->rank, lock->assertion, win);
+      PMPI_Win_lock(lock->type, lock->rank, lock->assertion, win);
       *link = lock->next;
       free(lock);
     } else {
@@ -104,6 +116,12 @@ static void take_locks(MPI_Win win, int target) {
     }
   }
   pthread_mutex_unlock(&locks_lock);
+}
+
+int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* unit, void* base) {
+  take_locks(win, EVERY_TARGET);
+  PMPI_Win_set_attr(win, keyval_of_reached(), NULL);
+  return PMPI_Win_shared_query(win, rank, size, unit, base);
 }
 
 #define WRITE(name, parameters, arguments) \
