@@ -32,13 +32,18 @@ class Epochs {
   void unlock_all() { of_all_ = false, ++passive_; }
   // `met`: all ranks have entered it.
   void fence(bool opens, bool met = false) { fence_ = opens, fence_met_ = met; }
-  void lock(uint32_t target, bool is_exclusive) {
+  // `remembered`: what is served before it is certainly held will be fetched again where another
+  // rank's epoch came between.
+  void lock(uint32_t target, bool is_exclusive, bool is_remembered = false) {
     fence_ = false;
     targets_[target].held_in = 0;
     set(target, locked, true);
     set(target, exclusive | exclusively, is_exclusive);
+    set(target, remembered, is_remembered);
   }
-  void unlock(uint32_t target) { set(target, locked | exclusive | exclusively, false); }
+  void unlock(uint32_t target) {
+    set(target, locked | exclusive | exclusively | remembered, false);
+  }
   void start(const std::vector<uint32_t>& targets);
   void complete();
 
@@ -53,12 +58,13 @@ class Epochs {
     return (its.flags & locked) != 0 ? its.held_in == passive_ : fence_ && fence_met_;
   }
   // The call that opened the epoch may have returned before what it comes after was done at the
-  // target: a start, an exclusive lock under which nothing has been completed, a fence that ends no
-  // epoch. What the target stores for its part, it tells nobody.
+  // target, and nobody would find that out: a start, a lock under which nothing has been completed,
+  // a fence that ends no epoch.
   bool may_begin_later(uint32_t target) const {
-    const Target& its = targets_[target];
-    if ((its.flags & in_start) != 0) return true;
-    if ((its.flags & exclusively) != 0) return its.held_in != passive_;
+    const uint8_t flags = targets_[target].flags;
+    if ((flags & in_start) != 0) return true;
+    if (of_all_ || (flags & locked) != 0)
+      return (flags & remembered) == 0 && !certainly_open(target);
     return fence_ && !fence_met_;
   }
   // The present fence epoch ends with the fence that follows: it is a barrier, then.
@@ -166,6 +172,7 @@ class Epochs {
   static constexpr uint8_t writes = 16;       // puts or accumulates are
   static constexpr uint8_t listed = 32;       // in touched_
   static constexpr uint8_t exclusively = 64;  // MPI_Win_lock, exclusively
+  static constexpr uint8_t remembered = 128;  // what is served under it
 
   struct Target {
     uint64_t last_get = 0, last_write = 0;  // numbers of the last ones

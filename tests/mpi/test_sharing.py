@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from support import launch
+from support import launch, runs
 
 # Ranks that wait let each other run.
 POLITE = {"MPIR_CVAR_POLLS_BEFORE_YIELD": 0}
@@ -25,6 +25,15 @@ def test_ranks_of_a_node_serve_each_other(mpi, preload, nodes):
     skip_where_nobody_shares(mpi)
     result = run(mpi, nodes)
     assert len(result.lines("ok")) >= 11, result.output
+
+
+@pytest.mark.few_mpis
+def test_an_epoch_whose_lock_comes_late_is_served_nothing_from_before_it(mpi, preload):
+    skip_where_nobody_shares(mpi)
+    case = "an_exclusive_epoch_after_what_another_rank_fetched"
+    env = {"NEARCACHE_SHARE": "node", "NEARCACHE_QUIET_AFTER": 0, **POLITE}
+    result = runs.run(mpi, "lazy", 5, "sharing", "--only", case, env=env)
+    assert len(result.lines("ok")) == 1, result.output
 
 
 def test_threads_of_a_node_serve_each_other(mpi, preload):

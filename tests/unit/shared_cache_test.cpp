@@ -616,8 +616,14 @@ TEST(SharedCache, WhatOthersFetchIsTakenInQuietPhasesAndInEpochsThatHaveBegun) {
       EXPECT_EQ(hit, found);
       return found;
     };
+    const auto complete = [&] {
+      epochs.get_issued(1);
+      epochs.end(epochs.begin(Targets::one(1), false, Epochs::no_mark), true);
+    };
     epochs.lock_all();
     window.look_up(get, false);  // the shared clock is followed from here on
+    EXPECT_EQ(is_served(), promised);
+    complete();
     EXPECT_TRUE(is_served());
     acquires.quiet = false;
     EXPECT_EQ(is_served(), promised);
@@ -632,15 +638,20 @@ TEST(SharedCache, WhatOthersFetchIsTakenInQuietPhasesAndInEpochsThatHaveBegun) {
     epochs.start({1});
     EXPECT_EQ(is_served(), promised);
     epochs.complete();
-    epochs.lock(1, true);
-    EXPECT_EQ(is_served(), promised);
-    epochs.get_issued(1);
-    epochs.end(epochs.begin(Targets::one(1), false, Epochs::no_mark), true);
+    for (const bool exclusive : {true, false}) {
+      epochs.lock(1, exclusive);
+      EXPECT_EQ(is_served(), promised);
+      complete();
+      EXPECT_TRUE(is_served());
+      epochs.unlock(1);
+    }
+    constexpr bool remembered = true;
+    epochs.lock(1, false, remembered);
     EXPECT_TRUE(is_served());
     epochs.unlock(1);
-    epochs.lock(1, false);
+    epochs.lock_all(true);
     EXPECT_TRUE(is_served());
-    epochs.unlock(1);
+    epochs.unlock_all();
   }
 }
 

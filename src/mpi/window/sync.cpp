@@ -47,7 +47,7 @@ bool Window::may_defer_lock(int rank) {
 void Window::defer_lock(int rank, int assert) {
   deferred_.defer(static_cast<uint32_t>(rank), assert);
   const WindowLock lock(mutex_);
-  epochs().lock(static_cast<uint32_t>(rank), false);
+  epochs().lock(static_cast<uint32_t>(rank), false, true);
 }
 
 void Window::call_for_progress() {
