@@ -132,6 +132,16 @@ void a_flag_in_own_memory(Read read, bool accumulate) {
   });
 }
 
+// A rank that does not know its window, as MPI has refused to note it there, tells of its writes
+// all the same.
+void a_writer_whose_window_is_unknown() {
+  const auto let_fail =
+      reinterpret_cast<void (*)(const char*, int)>(dlsym(RTLD_DEFAULT, "shim_fail"));
+  if (let_fail == nullptr) return check::skip("no call fails here");
+  if (check::rank == writer) let_fail("MPI_Win_set_attr", 1);
+  a_flag_in_own_memory(get_and_flush, false);
+}
+
 // A rank that had no window when others had counts the same phases. The first case of all: later
 // every rank has had one.
 void a_writer_that_had_no_window() {
@@ -917,6 +927,7 @@ int main(int argc, char** argv) {
        {"flag_put_into_own_memory", [] { a_flag_in_own_memory(get_and_flush, false); }},
        {"flag_put_into_own_memory_then_rget", [] { a_flag_in_own_memory(rget_and_wait, false); }},
        {"flag_accumulated_in_own_memory", [] { a_flag_in_own_memory(get_and_flush, true); }},
+       {"writer_whose_window_is_unknown", a_writer_whose_window_is_unknown},
        {"two_phases", two_phases},
        {"phases_that_bring_nothing", phases_that_bring_nothing},
        {"few_ranks_are_asked_soon", few_ranks_are_asked_soon},

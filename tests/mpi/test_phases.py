@@ -84,6 +84,13 @@ def test_an_unlock_that_failed_does_its_work_when_it_is_tried_again(mpi, preload
 
 
 @pytest.mark.few_mpis
+def test_a_rank_whose_window_could_not_be_noted_tells_of_its_writes(mpi, preload):
+    case = "writer_whose_window_is_unknown"
+    result = runs.run(mpi, "shim", 3, "phases", "--only", case, env=QUIET)
+    assert len(result.lines("ok")) == 1, result.output
+
+
+@pytest.mark.few_mpis
 def test_locks_of_a_window_without_room_for_a_cache(mpi, preload):
     small = {"NEARCACHE_INDEX": 16, "NEARCACHE_MAX_STORAGE": "512k"}
     runs.run(mpi, "lazy", 3, "phases", "--only", "locks_of_two_targets", env=dict(QUIET, **small))

@@ -250,7 +250,7 @@ int unlocked(Window& window, int rank) {
     take_waiting_locks();
     context.coherence.attend();
   }
-  if (exclusive) context.phases.writing();
+  if (exclusive || window == nullptr) context.phases.writing();
   return completing(
       win, one(rank), TraceSync::unlock, Learns::no_more,
       [&] { return next.Win_unlock(rank, win); },

@@ -44,8 +44,8 @@ int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displaceme
                 MPI_Datatype type, Issue issue) {
   Window* window = find_window(handle);
   take_waiting_locks();
-  if (window == nullptr) return issue();
   context.phases.writing();
+  if (window == nullptr) return issue();
   const Window::Write write = window->describe_write(target, displacement, count, type);
   if (window->coherent() != nullptr) window->announce_write(write);
   if (window->paused()) {

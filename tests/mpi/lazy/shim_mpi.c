@@ -254,6 +254,10 @@ int MPI_Iallgather(const void* from, int count, MPI_Datatype type, void* to, int
   return PMPI_Iallgather(from, count, type, to, to_count, to_type, comm, request);
 }
 
+int MPI_Win_set_attr(MPI_Win win, int keyval, void* value) {
+  return fails("MPI_Win_set_attr") ? MPI_ERR_OTHER : PMPI_Win_set_attr(win, keyval, value);
+}
+
 int MPI_Barrier(MPI_Comm comm) { return fails("MPI_Barrier") ? MPI_ERR_OTHER : PMPI_Barrier(comm); }
 
 int MPI_Send(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
