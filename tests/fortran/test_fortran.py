@@ -116,3 +116,16 @@ def test_the_network_model_delays_what_requests_complete(mpi, preload, build, bi
     env = {"NEARCACHE_MODEL": "20000000,0", "NEARCACHE_STRICT_FLUSH": "1"}
     result = launch.run(mpi, 2, build("results", binding), "modelled", env=env).check()
     assert len(result.lines("ok")) == 5
+
+
+def test_sessions_of_mpi_f08_are_counted(mpi, preload, build, tmp_path):
+    """There is a report when the last one ends, and the windows know of threads that it brings."""
+    if mpi.family == "openmpi" and mpi.version < (5,):
+        pytest.skip("this MPI has no sessions")
+    report = tmp_path / "report.json"
+    env = {"NEARCACHE_REPORT": str(report)}
+    result = launch.run(mpi, 2, build("session", "MPI_F08"), env=env).check()
+    assert len(result.lines("ok")) == 2
+    found = json.loads(report.read_text())
+    assert found["totals"]["gets"] == 20
+    assert "MPI_THREAD_MULTIPLE" in json.dumps(found["windows"])

@@ -42,6 +42,10 @@ inline MPI_Fint info_out(MPI_Info info) { return next.Info_c2f(info); }
 inline MPI_Fint errhandler_out(MPI_Errhandler errhandler) {
   return next.Errhandler_c2f(errhandler);
 }
+#ifdef NEARCACHE_HAS_Session_init
+inline MPI_Session session_in(const MPI_Fint* handle) { return next.Session_f2c(*handle); }
+inline MPI_Fint session_out(MPI_Session session) { return next.Session_c2f(session); }
+#endif
 #elif defined(NEARCACHE_FAMILY_MPICH)
 inline MPI_Comm comm_in(const MPI_Fint* handle) { return *handle; }
 inline MPI_Group group_in(const MPI_Fint* handle) { return *handle; }
@@ -54,6 +58,10 @@ inline MPI_Fint request_out(MPI_Request request) { return request; }
 inline MPI_Fint group_out(MPI_Group group) { return group; }
 inline MPI_Fint info_out(MPI_Info info) { return info; }
 inline MPI_Fint errhandler_out(MPI_Errhandler errhandler) { return errhandler; }
+#ifdef NEARCACHE_HAS_Session_init
+inline MPI_Session session_in(const MPI_Fint* handle) { return *handle; }
+inline MPI_Fint session_out(MPI_Session session) { return session; }
+#endif
 #endif
 
 // A buffer's address: MPI_BOTTOM is an object's address in Fortran, and null in C.

@@ -13,6 +13,7 @@ HANDLES = {
     "MPI_Win": "win",
     "MPI_Errhandler": "errhandler",
     "MPI_Request": "request",
+    "MPI_Session": "session",
 }
 OF_REQUESTS = ("complete", "query", "release")
 FAILED = "MPI_ERR_OTHER"
@@ -35,8 +36,7 @@ def has_buffer(row):
 
 
 def entries(rows, family):
-    # Sessions only count, Fortran needs no more of them; extensions have no Fortran forms.
-    rows = [r for r in rows if not r.name.startswith(("Session_", "X_"))]
+    rows = [r for r in rows if not r.name.startswith("X_")]  # extensions have no Fortran forms
     if family == "openmpi":
         return [e for r in rows if not r.name.endswith("_c") for e in openmpi_entries(r)]
     if family == "mpich":
@@ -138,10 +138,12 @@ def argument(row, parameter):
         )
     if kind[:-1] in HANDLES and kind[-1] == "*":
         what = HANDLES[kind[:-1]]
+        ends = row.name == "Session_finalize"
+        first = f"{what}_in({name})" if ends else f"MPI_{what.upper()}_NULL"
         return (
             f"MPI_Fint* {name}",
             f"&c_{name}",
-            f"{kind[:-1]} c_{name} = MPI_{what.upper()}_NULL;",
+            f"{kind[:-1]} c_{name} = {first};",
             f"*{name} = {what}_out(c_{name});",
         )
     raise SystemExit(f"generate_fortran.py: no rule for a parameter of type {kind}")
