@@ -96,6 +96,10 @@ inline constexpr uint8_t trace_head(TraceKind kind, unsigned detail) {
 inline constexpr uint64_t zigzag(int64_t value) {
   return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
 }
+// Of how far it is from one place to another, which may be farther than a signed number says.
+inline constexpr uint64_t zigzag_between(int64_t from, int64_t to) {
+  return zigzag(static_cast<int64_t>(static_cast<uint64_t>(to) - static_cast<uint64_t>(from)));
+}
 inline constexpr int64_t unzigzag(uint64_t value) {
   return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
 }

@@ -267,7 +267,7 @@ void TraceWriter::get(uint64_t window, Outcome outcome, uint32_t target, int64_t
   put_get(trace_head(TraceKind::get, static_cast<unsigned>(outcome) | 16u), target, displacement,
           bytes);
   field(layout);
-  field(zigzag(lowest - displacement));
+  field(zigzag_between(displacement, lowest));
   field(span);
   end_record();
 }

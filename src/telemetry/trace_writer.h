@@ -117,7 +117,7 @@ class TraceWriter {
     uint8_t* at = at_;
     *at++ = head;
     at = put_varint(at, zigzag(static_cast<int64_t>(target) - last_target_));
-    at = put_varint(at, zigzag(displacement - last_displacement_));
+    at = put_varint(at, zigzag_between(last_displacement_, displacement));
     at_ = put_varint(at, bytes);
     last_target_ = target;
     last_displacement_ = displacement;

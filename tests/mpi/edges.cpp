@@ -315,6 +315,9 @@ void displacement_unit_of_each_rank() {
   MPI_Win win;
   MPI_Win_create(memory.data(), 512, units[check::rank % 3], info, MPI_COMM_WORLD, &win);
   MPI_Info_free(&info);
+  MPI_Datatype every_other;
+  MPI_Type_vector(2, 1, 2, MPI_INT64_T, &every_other);
+  MPI_Type_commit(&every_other);
   MPI_Win_lock_all(0, win);
   check::hidden_barrier();
   for (int round = 0; round < 3; round++) {
@@ -323,9 +326,14 @@ void displacement_unit_of_each_rank() {
       MPI_Get(&got, 1, MPI_INT64_T, target, 40 / units[target % 3], 1, MPI_INT64_T, win);
       MPI_Win_flush(target, win);
       EXPECT_EQ(got, target * 1000 + 5);
+      int64_t two[2] = {-1, -1};
+      MPI_Get(two, 2, MPI_INT64_T, target, 40 / units[target % 3], 1, every_other, win);
+      MPI_Win_flush(target, win);
+      EXPECT(two[0] == target * 1000 + 5 && two[1] == target * 1000 + 7);
     }
   }
   check::hidden_barrier();
+  MPI_Type_free(&every_other);
   MPI_Win_unlock_all(win);
   MPI_Win_free(&win);
 }

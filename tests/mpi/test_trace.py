@@ -166,3 +166,13 @@ def test_a_trace_does_not_change_what_is_cached(mpi, preload, tmp_path):
             }
         )
     assert counters[0] == counters[1]
+
+
+def test_windows_whose_ranks_have_different_units(mpi, preload, tmp_path):
+    """Of a get it is not known which bytes it touches, contiguous ones or others."""
+    words = ["edges", "--only", "displacement_unit_of_each_rank"]
+    env = {"NEARCACHE_TRACE": tmp_path / "trace"}
+    launch.run(mpi, 3, *words, env=env).check()
+    traces = [tmp_path / f"trace.{rank}.nctrace" for rank in range(3)]
+    (window,) = simulate("--summary", *traces)["windows"]
+    assert window["gets"] == 3 * 3 * 2 * 2  # of others

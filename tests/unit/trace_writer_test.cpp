@@ -111,6 +111,7 @@ TEST_F(TraceWriterTest, every_kind_of_record_comes_back) {
   writer.sync(7, TraceSync::flush, 3);
   writer.sync(7, TraceSync::fence, -1);
   writer.write(7, TraceWrite::fetch, 1, 16, 8);
+  writer.write(7, TraceWrite::put, 1, INT64_MIN, UINT64_MAX);  // nobody knows of which bytes
   writer.owner_write(7, 4096, 8192, 1000);
   writer.cost(100, 5000);
   writer.acquire();
@@ -121,7 +122,7 @@ TEST_F(TraceWriterTest, every_kind_of_record_comes_back) {
   bool whole = false;
   const auto events = read(&whole);
   EXPECT_TRUE(whole);
-  ASSERT_EQ(events.size(), 12u);
+  ASSERT_EQ(events.size(), 13u);
   EXPECT_EQ(events[1].target, 3u);
   EXPECT_EQ(events[1].displacement, int64_t{1} << 40);
   EXPECT_EQ(events[1].to, (int64_t{1} << 40) + 4096);
@@ -131,11 +132,13 @@ TEST_F(TraceWriterTest, every_kind_of_record_comes_back) {
   EXPECT_EQ(events[3].sync_target, 3);
   EXPECT_EQ(events[4].sync_target, -1);
   EXPECT_EQ(events[5].detail, static_cast<uint8_t>(TraceWrite::fetch));
-  EXPECT_EQ(events[6].bytes, 8192u);
-  EXPECT_EQ(events[6].value, 1000u);
-  EXPECT_EQ(events[7].kind, TraceKind::cost);
-  EXPECT_EQ(events[8].kind, TraceKind::sync) << "the second of two acquires says nothing new";
-  EXPECT_EQ(events[9].kind, TraceKind::window);
+  EXPECT_EQ(events[6].from, INT64_MIN);
+  EXPECT_EQ(events[6].to, INT64_MAX);
+  EXPECT_EQ(events[7].bytes, 8192u);
+  EXPECT_EQ(events[7].value, 1000u);
+  EXPECT_EQ(events[8].kind, TraceKind::cost);
+  EXPECT_EQ(events[9].kind, TraceKind::sync) << "the second of two acquires says nothing new";
+  EXPECT_EQ(events[10].kind, TraceKind::window);
 }
 
 // One get in 32 says how long ago the last one was that said so.

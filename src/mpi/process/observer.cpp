@@ -66,7 +66,7 @@ bool Observer::get(const ObservedGet& get) {
       trace_.get(window, get.outcome, get.target, get.displacement, get.bytes);
     } else {
       trace_.get(window, get.outcome, get.target, get.displacement, get.bytes, get.layout,
-                 get.lowest, static_cast<uint64_t>(get.highest - get.lowest));
+                 get.lowest, get.span);
     }
   }
   if (!profiling_ || get.own || get.outcome == Outcome::uncached) return false;

@@ -25,7 +25,8 @@ struct ObservedGet {
   int64_t displacement;  // bytes
   uint64_t bytes, from_cache;
   uint32_t layout;          // 0: contiguous
-  int64_t lowest, highest;  // bytes of the target that it touches, where layout is not 0
+  int64_t lowest;           // the bytes of the target that it touches, where layout is not 0: the
+  uint64_t span;            // first, and how far it is to behind the last
   uint64_t hash;            // of target, displacement and layout
   bool of_another = false;  // a hit on what another rank of the node had fetched
   bool own = false;         // the target is this rank: the trace has it, the report counts it apart

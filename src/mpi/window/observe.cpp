@@ -5,11 +5,17 @@
 
 namespace nearcache::mpi {
 
+// Where units differ between ranks it is not known which bytes a get touches: a trace has as many
+// as it fetches, from its displacement on.
 void Window::tell(Outcome outcome, const RemoteGet& get, uint64_t from_cache) {
   const bool own = get.key.target == static_cast<uint32_t>(identity_.rank);
-  const bool due = context.observer.get(
-      {identity_.id, outcome, get.key.target, get.key.displacement, get.bytes, from_cache,
-       get.key.layout, get.from, get.to, get.hash, of_another(), own});
+  const bool known = identity_.unit != 0;
+  const int64_t lowest = known ? get.from : get.key.displacement;
+  const uint64_t span =
+      known ? static_cast<uint64_t>(get.to) - static_cast<uint64_t>(get.from) : get.bytes;
+  const bool due =
+      context.observer.get({identity_.id, outcome, get.key.target, get.key.displacement, get.bytes,
+                            from_cache, get.key.layout, lowest, span, get.hash, of_another(), own});
   if (due) tell_levels();
 }
 
