@@ -1,6 +1,7 @@
 // The RMA engine where calls are unusual, and right or wrong all the same: handles that are null,
 // counts that overflow, types with gaps, what callbacks do, and the end of MPI with windows left.
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -833,6 +834,97 @@ void puts_with_a_request_are_complete_at_once() {
   MPI_Win_unlock(rank, words.win);
 }
 
+// Rank 0 waits by calls that the engine answers until rank 1 tells that a message of rank 0's has
+// come: `looks` makes one such call, or several, and says whether that is so.
+template <class Looks, class Tells>
+void wait_for_a_message_to_come(Looks looks, Tells tells) {
+  constexpr int many = 1 << 20;  // more than a host sends before the other end asks for it
+  std::vector<int> message(many);
+  if (rank == 0) {
+    MPI_Request request;
+    MPI_Isend(message.data(), many, MPI_INT, 1, 0, check::world, &request);
+    bool told = false;
+    for (const double began = MPI_Wtime(); !told && MPI_Wtime() - began < 10;) told = looks();
+    EXPECT(told);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (rank == 1) {
+    usleep(2000);
+    MPI_Recv(message.data(), many, MPI_INT, 0, 0, check::world, MPI_STATUS_IGNORE);
+    tells();
+  }
+}
+
+// Many hosts move them only while they are called.
+void messages_move_while_calls_in_a_passive_epoch_wait() {
+  int64_t got = 0;
+  const int64_t one = 1;
+  Words words(1);
+  const auto get = [&] { MPI_Get(&got, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, words.win); };
+  const std::function<void()> ways[] = {[&] { get(), MPI_Win_flush(1, words.win); },
+                                        [&] { get(), MPI_Win_flush_all(words.win); },
+                                        [&] { get(), MPI_Win_flush_local(1, words.win); },
+                                        [&] {
+                                          MPI_Fetch_and_op(nullptr, &got, MPI_INT64_T, 1, 0,
+                                                           MPI_NO_OP, words.win);
+                                          MPI_Win_flush(1, words.win);
+                                        },
+                                        [&] {
+                                          MPI_Win_sync(words.win);
+                                          got = *static_cast<volatile int64_t*>(words.memory);
+                                        },
+                                        [&] {
+                                          MPI_Win_unlock_all(words.win);
+                                          MPI_Win_lock_all(0, words.win);
+                                          get();
+                                          MPI_Win_flush(1, words.win);
+                                        }};
+  for (const auto& way : ways) {
+    words.memory[0] = got = 0;
+    MPI_Barrier(check::world);
+    MPI_Win_lock_all(0, words.win);
+    wait_for_a_message_to_come([&] { return way(), got != 0; },
+                               [&] {
+                                 for (int to = 0; to < 2; ++to)
+                                   MPI_Accumulate(&one, 1, MPI_INT64_T, to, 0, 1, MPI_INT64_T,
+                                                  MPI_REPLACE, words.win);
+                                 MPI_Win_flush_all(words.win);
+                               });
+    MPI_Win_unlock_all(words.win);
+    MPI_Barrier(check::world);
+  }
+}
+
+void messages_move_while_locks_and_tests_wait() {
+  int64_t got = 0;
+  const int64_t one = 1;
+  Words words(1);
+  wait_for_a_message_to_come(
+      [&] {
+        MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, words.win);
+        MPI_Get(&got, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, words.win);
+        MPI_Win_unlock(1, words.win);
+        return got != 0;
+      },
+      [&] {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, words.win);
+        MPI_Put(&one, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, words.win);
+        MPI_Win_unlock(1, words.win);
+      });
+  MPI_Group all, other;
+  MPI_Comm_group(check::world, &all);
+  const int peer = 1 - rank;
+  MPI_Group_incl(all, rank < 2, &peer, &other);
+  if (rank == 0) MPI_Win_post(other, 0, words.win);
+  int done = 0;
+  wait_for_a_message_to_come([&] { return MPI_Win_test(words.win, &done), done != 0; },
+                             [&] {
+                               MPI_Win_start(other, 0, words.win);
+                               MPI_Win_complete(words.win);
+                             });
+  MPI_Group_free(&all);
+  MPI_Group_free(&other);
+}
+
 // Of predefined types and operations, as far as the host has them: what an accumulate makes of
 // memory is what a reduction makes of it.
 void accumulates_are_as_reductions() {
@@ -1003,6 +1095,9 @@ int main(int argc, char** argv) {
         {"the_end_of_an_epoch_sends_what_waits_for_more",
          the_end_of_an_epoch_sends_what_waits_for_more},
         {"puts_with_a_request_are_complete_at_once", puts_with_a_request_are_complete_at_once},
+        {"messages_move_while_calls_in_a_passive_epoch_wait",
+         messages_move_while_calls_in_a_passive_epoch_wait},
+        {"messages_move_while_locks_and_tests_wait", messages_move_while_locks_and_tests_wait},
         {"accumulates_are_as_reductions", accumulates_are_as_reductions}, {
       "a_window_that_is_freed_when_mpi_ends", a_window_that_is_freed_when_mpi_ends
     }

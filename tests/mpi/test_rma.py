@@ -81,6 +81,21 @@ def test_calls_that_are_unusual_are_right_or_an_error(
     assert result.output.count("its window was freed: rank") == 3
 
 
+# The hosts go by TCP, where nothing moves while nobody calls them.
+@pytest.mark.few_mpis
+@pytest.mark.parametrize("fabric, memory", [("socket", "created"), ("node", "allocated")])
+def test_messages_of_the_host_move_while_a_program_waits_by_calls_on_windows(
+    mpi, preload, fabric, memory
+):
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_RMA_FABRIC": fabric, "NEARCACHE_MODE": "off"}
+    cases = (
+        "messages_move_while_calls_in_a_passive_epoch_wait,messages_move_while_locks_and_tests_wait"
+    )
+    args = ("--only", cases, f"--{memory}")
+    result = launch.run(mpi, 2, "rma_edges", *args, env=env, tcp=True).check()
+    assert len(result.lines("ok")) == 2
+
+
 @pytest.mark.few_mpis
 @pytest.mark.parametrize("fabric", ["socket", "node", "rdma"])
 def test_large_transfers_in_epochs_of_every_kind(mpi, preload, fabric):

@@ -25,7 +25,7 @@ namespace nearcache::mpi {
 template <class T>
 class Racy {
  public:
-  Racy(T value) : value_(value) {}
+  constexpr Racy(T value) : value_(value) {}
   operator T() const { return value_.load(std::memory_order_relaxed); }
   T operator=(T value) { return value_.store(value, std::memory_order_relaxed), value; }
   T operator--() { return *this = *this - 1; }

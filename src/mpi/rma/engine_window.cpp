@@ -480,6 +480,7 @@ int EngineWindow::fence(int assert) {
   constexpr int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
   if ((assert & ~known) != 0) return MPI_ERR_ASSERT;
   if (all_locked_ || !no_locks() || starting_ || exposing_) return MPI_ERR_RMA_SYNC;
+  host_turns.pass();
   meet();
   // Memory that is used without asking its owner.
   if (const uint64_t fence = window_->fence_to_be_over(); fence > 0) {
@@ -541,6 +542,7 @@ int EngineWindow::start(MPI_Group group, int assert) {
 }
 
 int EngineWindow::complete() {
+  host_turns.pass();
   const auto lock = lock_epochs();
   if (!starting_) return MPI_ERR_RMA_SYNC;
   // By words nothing tells a target how much is on its way.
@@ -576,6 +578,7 @@ int EngineWindow::post(MPI_Group group, int assert) {
 }
 
 int EngineWindow::wait() {
+  host_turns.pass();
   if (!exposing_) return MPI_ERR_RMA_SYNC;
   const auto completed = [&] { return window_->completed_by(exposed_); };
   if (window_->all_near()) wait_until(&window_->bell(), completed);
@@ -587,6 +590,7 @@ int EngineWindow::wait() {
 }
 
 int EngineWindow::test(int* flag) {
+  host_turns.look();
   const rma::Agent::Lock lock(&station_->agent());
   *flag = 0;
   if (!exposing_) return MPI_ERR_RMA_SYNC;
@@ -651,6 +655,7 @@ int EngineWindow::begin_lock(int type, int rank, int assert) {
 
 int EngineWindow::unlock_in_full(int rank) {
   Mark mark = 0;
+  host_turns.look();
   if (const int wrong = begin_unlock(rank, &mark); wrong != MPI_SUCCESS) return wrong;
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   await_turn(rank);
@@ -694,6 +699,7 @@ int EngineWindow::begin_lock_all(int assert) {
 }
 
 int EngineWindow::unlock_all_in_full() {
+  host_turns.look();
   {
     const rma::Agent::Lock lock(&station_->agent());
     if (!all_locked_) return MPI_ERR_RMA_SYNC;
@@ -713,6 +719,7 @@ int EngineWindow::unlock_all_in_full() {
 int EngineWindow::flush_to(int rank, Mark (rma::Window::*begin)(int)) {
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   if (!valid_rank(rank)) return MPI_ERR_RANK;
+  host_turns.look();
   Mark mark;
   {
     const rma::Agent::Lock lock(&station_->agent());
@@ -736,6 +743,7 @@ int EngineWindow::flush_to(int rank, Mark (rma::Window::*begin)(int)) {
 }
 
 int EngineWindow::flush_all() {
+  host_turns.look();
   {
     const rma::Agent::Lock lock(&station_->agent());
     if (!all_locked_ && no_locks()) return MPI_ERR_RMA_SYNC;
@@ -751,6 +759,7 @@ int EngineWindow::flush_all() {
 }
 
 int EngineWindow::flush_local_all() {
+  host_turns.look();
   const rma::Agent::Lock lock(&station_->agent());
   if (!all_locked_ && no_locks()) return MPI_ERR_RMA_SYNC;
   station_->agent().wait(
@@ -760,6 +769,7 @@ int EngineWindow::flush_local_all() {
 
 // What the agent has written is seen by this thread, and the other way round, as both use the lock.
 int EngineWindow::sync() {
+  host_turns.look();
   const rma::Agent::Lock lock(&station_->agent());
   station_->agent().send(lock);
   std::atomic_thread_fence(std::memory_order_seq_cst);

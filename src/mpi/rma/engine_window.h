@@ -21,6 +21,7 @@
 #include "mpi/mpi_api.h"
 #include "mpi/process/context.h"
 #include "mpi/rma/elements_of.h"
+#include "mpi/rma/host_turns.h"
 #include "mpi/rma/recent_operations.h"
 #include "mpi/rma/station.h"
 #include "mpi/types/type_table.h"
@@ -137,18 +138,24 @@ class EngineWindow {
     rma::Near* const near = window_->near(rank);
     if (near == nullptr || !may_unlock_at_once(*near)) return unlock_in_full(rank);
     unlock_at_once(*near);
+    host_turns.pass();
     return MPI_SUCCESS;
   }
   int lock_all(int assert) {
     return lock_all_at_once(assert) ? MPI_SUCCESS : lock_all_in_full(assert);
   }
-  int unlock_all() { return unlock_all_at_once() ? MPI_SUCCESS : unlock_all_in_full(); }
+  int unlock_all() {
+    if (!unlock_all_at_once()) return unlock_all_in_full();
+    host_turns.pass();
+    return MPI_SUCCESS;
+  }
   int flush(int rank) {
     return flush_at_once(rank) ? MPI_SUCCESS : flush_to(rank, &rma::Window::flush);
   }
   int flush_all();
   int flush_local(int rank) {
-    if (held() || !open_as(rank, Open::passive)) return flush_to(rank, &rma::Window::flush_local);
+    if (held() || !open_as(rank, Open::passive) || !host_turns.passes())
+      return flush_to(rank, &rma::Window::flush_local);
     std::atomic_thread_fence(std::memory_order_acquire);
     return MPI_SUCCESS;
   }
@@ -181,7 +188,8 @@ class EngineWindow {
   }
   [[gnu::always_inline]] bool flush_at_once(int rank) {
     if (!window_->in_row(rank) || held() ||
-        window_->of_row(rank).open.load(std::memory_order_relaxed) != Open::passive)
+        window_->of_row(rank).open.load(std::memory_order_relaxed) != Open::passive ||
+        !host_turns.passes())
       return false;
     recent_operations.order(context.threaded);
     return true;

@@ -93,7 +93,8 @@ class Straight {
 
   [[gnu::always_inline]] bool flush(int rank, MPI_Win handle) {
     if (!is_of(handle, rank) ||
-        near_->open.load(std::memory_order_relaxed) != rma::Near::Open::passive)
+        near_->open.load(std::memory_order_relaxed) != rma::Near::Open::passive ||
+        !host_turns.passes_fast())
       return false;
     if (recent_operations.are_unsettled()) [[unlikely]] {
       if (below_->holds()) return false;
@@ -116,7 +117,8 @@ class Straight {
     return true;
   }
   [[gnu::always_inline]] bool unlock(int rank, MPI_Win handle) {
-    if (!is_of(handle, rank) || somebody_may_read() || !engine_->may_unlock_at_once(*near_))
+    if (!is_of(handle, rank) || somebody_may_read() || !engine_->may_unlock_at_once(*near_) ||
+        !host_turns.passes_fast())
       return false;
     window_->epochs().unlock(static_cast<uint32_t>(rank));
     window_->flush_passed();
@@ -130,7 +132,7 @@ class Straight {
     return true;
   }
   bool unlock_all(MPI_Win handle) {
-    if (!is_of(handle) || !engine_->unlock_all_at_once()) return false;
+    if (!is_of(handle) || !host_turns.passes_fast() || !engine_->unlock_all_at_once()) return false;
     window_->epochs().unlock_all();
     window_->flush_passed();
     return true;

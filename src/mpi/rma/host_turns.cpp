@@ -1,0 +1,20 @@
+#include "mpi/rma/host_turns.h"
+
+#include "base/clock.h"
+
+namespace nearcache::mpi {
+
+void HostTurns::look() {
+  static const uint64_t between = ns_to_ticks(100000);  // of which the host takes a hundredth
+  if (context.threaded) {
+    left_of_threads_ = calls;
+  } else {
+    left_ = calls;
+  }
+  const uint64_t now = clock_ticks();
+  if (now - called_at_ < between) return;
+  called_at_ = now;
+  context.progress.call();
+}
+
+}  // namespace nearcache::mpi
