@@ -142,7 +142,7 @@ class Window {
   // Sends what is held if there is nothing to wait for.
   Mark flush_local(int rank);
   bool reached(int rank, Mark mark) const;
-  // Of the same for all targets: nothing is outstanding.
+  // Of the same for all targets. What other threads issue meanwhile is not waited for.
   void flush_all();
   bool all_reached() const;
 

@@ -447,6 +447,21 @@ TEST(Rma, AFlushTakesALockThatHadNoOperationYet) {
   EXPECT_EQ(job.word(2, 0), 5u);
 }
 
+// As another thread issues it, which may then wait for the one that flushes.
+TEST(Rma, AFlushOfAllDoesNotWaitForWhatIsIssuedMeanwhile) {
+  for (const int on_node : {1, 2}) {
+    Job job(2, 1, 64, on_node, Memories::refused);
+    job.window(0).lock_all(false);
+    ASSERT_TRUE(job.put(0, 1, 0, uint64_t{5}));
+    job.window(0).flush_all();
+    ASSERT_TRUE(job.put(0, 1, 1, uint64_t{6}));
+    EXPECT_TRUE(job.run([&] { return job.window(0).all_reached(); }));
+    EXPECT_EQ(job.word(1, 0), 5u);
+    ASSERT_TRUE(job.flush(0, 1));
+    EXPECT_EQ(job.word(1, 1), 6u);
+  }
+}
+
 TEST(Rma, LockAllKeepsExclusiveLocksOut) {
   Job job(3, 9);
   job.window(0).lock_all(false);
