@@ -61,7 +61,9 @@ bool Engine::keep_early(int from, const Message& message) {
 }
 
 void Engine::close(Window* window) {
-  for (Pending pending; pending_.give_up_any(window, &pending);) finish(pending, Status::no_window);
+  size_t from = 0;
+  for (Pending pending; pending_.give_up_next(window, &from, &pending);)
+    finish(pending, Status::no_window);
   std::erase(queueing_, window);
   window->refuse_held();
   windows_.erase(window->id());
@@ -271,7 +273,9 @@ void Engine::lost(int peer, const std::string& why) {
   if (peer == rank() || !lost_.insert(peer).second) return;
   fabric_->forget(peer);
   if (why_lost_.empty()) why_lost_ = "rank " + std::to_string(peer) + " is gone: " + why;
-  for (Pending pending; pending_.take_any(peer, &pending);) finish(pending, Status::lost_peer);
+  size_t from = 0;
+  for (Pending pending; pending_.take_next(peer, &from, &pending);)
+    finish(pending, Status::lost_peer);
   for (const auto& [id, window] : windows_) window->lost(peer);
 }
 

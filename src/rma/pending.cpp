@@ -29,16 +29,18 @@ bool PendingTable::take(uint64_t token, int peer, Pending* pending) {
   return true;
 }
 
-bool PendingTable::take_any(int peer, Pending* pending) {
-  for (size_t slot = 0; slot < slots_.size(); ++slot) {
-    if (slots_[slot].used && slots_[slot].pending.peer == peer)
-      return take_slot(slot, pending), true;
+bool PendingTable::take_next(int peer, size_t* from, Pending* pending) {
+  while (*from < slots_.size()) {
+    const size_t number = (*from)++;
+    if (slots_[number].used && slots_[number].pending.peer == peer)
+      return take_slot(number, pending), true;
   }
   return false;
 }
 
-bool PendingTable::give_up_any(const Window* window, Pending* pending) {
-  for (Slot& slot : slots_) {
+bool PendingTable::give_up_next(const Window* window, size_t* from, Pending* pending) {
+  while (*from < slots_.size()) {
+    Slot& slot = slots_[(*from)++];
     if (!slot.used || slot.pending.window != window) continue;
     *pending = slot.pending;
     slot.pending = {.peer = pending->peer, .by = pending->by};

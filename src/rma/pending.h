@@ -41,11 +41,11 @@ class PendingTable {
   const Pending* find(uint64_t token, int peer) const;
   // Takes it out. False if there is none of this token that waits for `peer`.
   bool take(uint64_t token, int peer, Pending* pending);
-  // Takes out one that waits for this peer. False if there is none.
-  bool take_any(int peer, Pending* pending);
-  // One that is of this window, which is closed: its reply is still to come, and means nothing.
-  // False if there is none.
-  bool give_up_any(const Window* window, Pending* pending);
+  // Takes out the next one that waits for this peer, from a place in the table on, which is 0 at
+  // first. False if there is none.
+  bool take_next(int peer, size_t* from, Pending* pending);
+  // The same of this window, which is closed: the reply is still to come, and means nothing.
+  bool give_up_next(const Window* window, size_t* from, Pending* pending);
 
  private:
   struct Slot {

@@ -645,6 +645,25 @@ TEST(Rma, ARankThatIsKilledEndsWhatWaitsForIt) {
 }
 
 // A lock that it can give nobody any more: nobody waits for it, near or far.
+// There may be very many of them.
+TEST(Rma, OperationsThatWaitForARankAreTakenOutInOnePass) {
+  PendingTable table;
+  std::vector<uint64_t> tokens;
+  for (uint64_t number = 0; number < 9; ++number)
+    tokens.push_back(table.add({.peer = static_cast<int>(number % 3), .sequence = number}));
+  size_t from = 0;
+  Pending pending;
+  for (uint64_t number = 1; number < 9; number += 3) {
+    ASSERT_TRUE(table.take_next(1, &from, &pending));
+    EXPECT_EQ(pending.sequence, number);
+    EXPECT_EQ(from, number + 1);
+  }
+  EXPECT_FALSE(table.take_next(1, &from, &pending));
+  EXPECT_EQ(from, tokens.size());
+  for (size_t number = 0; number < 9; ++number)
+    EXPECT_EQ(table.take(tokens[number], static_cast<int>(number % 3), &pending), number % 3 != 1);
+}
+
 TEST(Rma, AFlushOfALockOfARankThatIsGoneReturns) {
   for (const int on_node : {1, 3}) {
     Job job(3, 12, 64, on_node);
