@@ -39,6 +39,12 @@ constexpr uint64_t patience_ns = 20000;
 // host's progress takes 1 to 2 us, so who looked once a turn would find it half a turn late.
 constexpr uint64_t soon_ns = 50000, look_ns = 3000;
 
+// Where others ask for more than this rank can do, there is always something: so long a thread that
+// helps takes what is there, and who has the mutex leaves it to who wants it, who may have to come
+// to a core first.
+constexpr uint64_t longest_look_ns = 20000, others_turn_ns = 100000;
+constexpr int most_looks_to_rest = 4;
+
 // So many waits begin by disarming the agent when it was woken for nothing.
 constexpr int waits_after_waking = 200;
 
@@ -146,10 +152,10 @@ void Agent::run() {
     }
     if (told_of_end(event.data.fd)) tell_followers();
     bool any = false;
-    if (!polling_) {
-      do {
-        any = engine_->poll() || any;  // if there is more, it is told again
-      } while (!engine_->fabric().arm());
+    while (!polling_ && !ending_) {
+      any = engine_->poll() || any;  // if there is more, it is told again
+      if (engine_->fabric().arm()) break;
+      give_way();
     }
     if (!any && event.data.fd == engine_->fabric().wait_descriptor())
       disarms_first_ = waits_after_waking;
@@ -164,6 +170,16 @@ void Agent::enter() {
   wanting_.fetch_add(1, std::memory_order_relaxed);
   mutex_.lock();
   wanting_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// Of who would go on at once: the mutex, to who wants it.
+void Agent::give_way() {
+  if (wanting_.load(std::memory_order_relaxed) == 0) return;
+  mutex_.unlock();
+  const uint64_t began = system_ns();
+  while (wanting_.load(std::memory_order_relaxed) > 0 && system_ns() - began < others_turn_ns)
+    sched_yield();
+  mutex_.lock();
 }
 
 void Agent::poll(const Lock&) {
@@ -294,13 +310,17 @@ uint32_t Agent::follow(Condition done) {
 }
 
 void Agent::poll_until(Condition done) {
-  uint64_t began = system_ns();
+  uint64_t began = system_ns(), napped = began;
   unsigned sleeps = 0;
   for (int turn = 0; !done(); ++turn) {
     if (engine_->poll()) {
       tell_followers();
       began = system_ns();
       sleeps = 0;
+      give_way();
+      if (began - napped < nap_ns) continue;
+      napped = began;
+      call_host();
     } else if (wanting_.load(std::memory_order_relaxed) > 0) {
       mutex_.unlock();
       sched_yield();
@@ -314,6 +334,14 @@ void Agent::poll_until(Condition done) {
       ++sleeps;
     }
   }
+}
+
+// Who is never without something to do calls it as often as one that naps.
+void Agent::call_host() {
+  if (idle_ == nullptr) return;
+  mutex_.unlock();
+  idle_();
+  mutex_.lock();
 }
 
 void Agent::sleep(int milliseconds) {
@@ -351,8 +379,8 @@ bool Agent::help_while_busy() {
   return any;
 }
 
-// More than once, if something is to be expected. Who has got something leaves: it is a while until
-// more can come, and that is the host's.
+// More than once, if something is to be expected. Who has got something leaves when there is no
+// more, or before long: it is the host's turn.
 bool Agent::look(uint64_t now) {
   bool any = engine_->poll();
   if (now < expected_until_) {
@@ -360,7 +388,8 @@ bool Agent::look(uint64_t now) {
       any = engine_->poll();
   }
   if (!any) return false;
-  while (engine_->poll()) {
+  while (wanting_.load(std::memory_order_relaxed) == 0 && system_ns() - now < longest_look_ns &&
+         engine_->poll()) {
   }
   expected_until_ = now + soon_ns;
   return true;
@@ -373,7 +402,14 @@ void Agent::take_its_place(uint64_t now) {
     if (!lease(now, lease_ns)) watch_fabric(true);
     return;
   }
-  while (!engine_->fabric().arm_briefly()) engine_->poll();
+  int looks = 0;
+  while (!engine_->fabric().arm_briefly()) {
+    if (looks++ == most_looks_to_rest) {
+      engine_->fabric().ring();  // the agent goes on
+      break;
+    }
+    engine_->poll();
+  }
   set_watched(true);
   leased_ = true;
 }

@@ -170,6 +170,8 @@ class Agent {
 
   void wait_long(Doorbell* bell, Condition done);
   void enter();
+  void give_way();
+  void call_host();
   void send(Step step) {
     if (engine_->holds()) send_held(step);
   }

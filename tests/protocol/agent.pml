@@ -171,8 +171,21 @@ end:
      :: ending -> UNLOCK; break
      :: !ending && polling -> UNLOCK
      :: else ->
-        do :: poll(any); if :: fetched == 0 -> break :: else fi od;
-        fabric_armed = true;
+        do
+        :: poll(any);
+           if
+           :: fetched == 0 -> fabric_armed = true; break
+           :: else ->
+#if TURNS < 2                                     /* else there are more states than memory */
+              UNLOCK; LOCK;                       /* to who wants it */
+#ifndef POLLS_ON_BESIDE_A_LEADER
+              if :: polling || ending -> break :: else fi
+#endif
+#else
+              skip
+#endif
+           fi
+        od;
         UNLOCK
      fi
   od
@@ -256,7 +269,7 @@ proctype Helps() {
         if
         :: !ending && !polling ->
 #endif
-           do :: poll(any); if :: !any -> break :: else fi od;
+           do :: poll(any); if :: any :: true -> break fi od;        /* or before there is no more */
            if
            :: armed = false; leased = true; looked = true;          /* there was much to do lately */
 #ifndef LEASES_WITHOUT_A_TIMER

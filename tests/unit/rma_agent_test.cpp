@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -553,6 +554,105 @@ TEST_P(Agents, ARankThatEndsWakesThoseThatWaitForIt) {
   ranks[1]->fabric.reset();
   waits.join();
   EXPECT_TRUE(ranks[0]->window->broken());
+}
+
+// Something has come whenever anybody looks, `most` times, as where others ask for more than a rank
+// can do.
+class Endless final : public net::Fabric {
+ public:
+  explicit Endless(int most, bool arms = true, bool rests = false)
+      : most_(most), arms_(arms), rests_(rests), bell_(eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  ~Endless() override { close(bell_); }
+  bool over() const { return polls_ >= most_; }
+  int polls() const { return polls_; }
+
+  int rank() const override { return 0; }
+  int ranks() const override { return 2; }
+  size_t largest_batch() const override { return size_t{1} << 20; }
+  bool poll(net::Receiver&) override {
+    uint64_t rings;
+    if (most_ == 0) [[maybe_unused]]
+      const ssize_t got = read(bell_, &rings, sizeof rings);
+    return ++polls_ < most_;
+  }
+  bool arm() override { return arms_ || over(); }
+  bool arm_briefly() override { return !rests_ || over(); }
+  bool rests_unless_armed() const override { return rests_; }
+  int wait_descriptor() const override { return bell_; }
+  void ring() override {
+    const uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(bell_, &one, sizeof one);
+  }
+
+ private:
+  void send_both(int, std::span<const std::byte>, std::span<const std::byte>) override {}
+
+  int most_;
+  bool arms_, rests_;
+  int bell_;
+  std::atomic<int> polls_{0};
+};
+
+constexpr int without_end = 3000000;
+
+class AskedWithoutEnd : public testing::Test {
+ protected:
+  void begin(bool arms, bool rests) {
+    fabric = std::make_unique<Endless>(without_end, arms, rests);
+    engine = std::make_unique<Engine>(fabric.get());
+    calls_of_host = 0;
+    agent = std::make_unique<Agent>(engine.get(), [] { ++calls_of_host; });
+    ASSERT_EQ(agent->start(), "");
+    while (fabric->polls() < 1000) std::this_thread::yield();
+  }
+  void wait_until(const std::atomic<bool>* over) {
+    const Agent::Lock lock(agent.get());
+    agent->wait(lock, [&] { return over->load(); });
+  }
+  std::unique_ptr<Endless> fabric;
+  std::unique_ptr<Engine> engine;
+  std::unique_ptr<Agent> agent;
+  static std::atomic<int> calls_of_host;
+};
+std::atomic<int> AskedWithoutEnd::calls_of_host;
+
+TEST_F(AskedWithoutEnd, AThreadThatHelpsIsBackBeforeLong) {
+  for (const bool rests : {false, true}) {
+    begin(true, rests);
+    while (!agent->help() && !fabric->over()) {
+    }
+    EXPECT_FALSE(fabric->over()) << rests;
+    agent->helped();
+  }
+}
+
+TEST_F(AskedWithoutEnd, TheAgentLetsTheProgramHaveTheLock) {
+  for (const bool arms : {false, true}) {
+    begin(arms, false);
+    for (int i = 0; i < 3; ++i) const Agent::Lock lock(agent.get());
+    EXPECT_FALSE(fabric->over()) << arms;
+  }
+}
+
+TEST_F(AskedWithoutEnd, AThreadThatWaitsLetsOthersHaveTheLock) {
+  begin(true, false);
+  std::atomic<bool> over{false};
+  std::thread waits([&] { wait_until(&over); });
+  const int before = fabric->polls();
+  while (fabric->polls() < before + 1000) std::this_thread::yield();
+  for (int i = 0; i < 3; ++i) const Agent::Lock lock(agent.get());
+  EXPECT_FALSE(fabric->over());
+  over = true;
+  waits.join();
+}
+
+TEST_F(AskedWithoutEnd, AThreadThatWaitsCallsTheHost) {
+  begin(true, false);
+  {
+    const Agent::Lock lock(agent.get());
+    agent->wait(lock, [&] { return calls_of_host >= 3 || fabric->over(); });
+  }
+  EXPECT_FALSE(fabric->over());
 }
 
 }  // namespace TEST_FILE
