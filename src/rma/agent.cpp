@@ -128,6 +128,7 @@ bool Agent::told_of_end(int descriptor) {
   if (found == watched_.end()) return false;
   const int peer = found->second;
   watched_.erase(found);
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr);  // a child that was forked has it, too
   close(descriptor);
   engine_->ended(peer);
   engine_->push();

@@ -655,5 +655,28 @@ TEST_F(AskedWithoutEnd, AThreadThatWaitsCallsTheHost) {
   EXPECT_FALSE(fabric->over());
 }
 
+TEST(Agent, SleepsAfterTheEndOfAProcessThoughAChildHasItsDescriptor) {
+  Endless nothing(0);
+  Engine engine(&nothing);
+  Agent agent(&engine);
+  const pid_t other = fork();
+  if (other == 0) pause();
+  agent.watch(1, other);
+  ASSERT_EQ(agent.start(), "");
+  const pid_t child = fork();
+  if (child == 0) pause();
+  kill(other, SIGKILL);
+  const auto is_told = [&] {
+    const Agent::Lock lock(&agent);
+    return engine.is_lost(1);
+  };
+  while (!is_told()) std::this_thread::yield();
+  const int before = nothing.polls();
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_LT(nothing.polls(), before + 20);
+  kill(child, SIGKILL);
+  for (const pid_t each : {other, child}) waitpid(each, nullptr, 0);
+}
+
 }  // namespace TEST_FILE
 }  // namespace nearcache::rma
