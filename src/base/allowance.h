@@ -1,5 +1,5 @@
-// A time allowance for work that may not pay off: a fixed share of the time that passes, plus a
-// small burst.
+// A time allowance for work that may not pay off: a fixed share of the elapsed time, plus a small
+// burst.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,8 @@ namespace nearcache {
 
 class Allowance {
  public:
-  // One part in `share` of the time; at most `most` is saved up. In whatever unit of time.
+  // Allows 1/share of the elapsed time and saves up `most` at most. All times are in one unit of
+  // the caller's choice.
   Allowance(uint64_t share, uint64_t most, uint64_t now)
       : share_(static_cast<int64_t>(share)),
         most_(static_cast<int64_t>(most)),

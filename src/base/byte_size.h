@@ -1,5 +1,5 @@
-// Byte sizes as users write them: 4096, 64k, 1.5M, 512MiB. Uses the C library alone, because the
-// UPC runtime is linked without the C++ one; text.h has the rest.
+// Parses byte sizes as users write them: 4096, 64k, 1.5M, 512MiB. Needs only the C library, because
+// the UPC runtime is linked without the C++ library; text.h has the other parsers.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace byte_size {
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 inline char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// By what a suffix multiplies, 0 if it is none: k, m, g, t (powers of 1024), each also with `b` or
-// `ib` behind it, which may stand alone.
+// Returns the factor that a suffix stands for, or 0 if it is not a suffix. Suffixes are k, m, g and
+// t (powers of 1024), optionally followed by `b` or `ib`; `b` and `ib` may also stand alone.
 inline uint64_t factor_of(const char* at, const char* end) {
   static constexpr char units[] = "kmgt";
   int power = 0;
@@ -32,13 +32,13 @@ inline uint64_t factor_of(const char* at, const char* end) {
 
 }  // namespace byte_size
 
-// False, and `value` as it was, if it is ill-formed, or 2^63 or more and not a plain number of 64
-// bits. A decimal point is a point in every locale.
+// Returns false and leaves `value` unchanged if the text is malformed, or if the size is 2^63 or
+// more and not a plain 64-bit number. The decimal point is a point in every locale.
 inline bool parse_byte_size(const char* at, const char* end, uint64_t* value) {
   using byte_size::is_digit;
   uint64_t whole = 0;
   double number = 0;
-  bool exact = true;  // `whole` is the number
+  bool exact = true;  // `whole` holds the exact number
   bool digits = false;
   for (; at != end && is_digit(*at); ++at, digits = true) {
     const auto digit = static_cast<uint64_t>(*at - '0');

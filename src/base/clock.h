@@ -1,5 +1,5 @@
-// A cheap clock: ticks of the processor's counter where it has one, nanoseconds of the system's
-// otherwise.
+// A cheap clock: ticks of the processor's counter if it has one, otherwise nanoseconds of the
+// system clock.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ inline uint64_t system_ns() {
   return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// About 11 ns on the machines measured, against 25 ns for the system's clock.
+// Takes about 11 ns on the machines measured; the system clock takes 25 ns.
 inline uint64_t clock_ticks() {
 #if defined(__x86_64__)
   return __rdtsc();
@@ -30,7 +30,7 @@ inline uint64_t clock_ticks() {
 #endif
 }
 
-// Calibrated once, on first use, against the system's clock (takes 200 us).
+// Calibrated against the system clock on first use, which takes 200 us.
 double ns_per_tick();
 
 inline double ticks_to_ns(uint64_t ticks) { return static_cast<double>(ticks) * ns_per_tick(); }

@@ -16,8 +16,8 @@ const bool has_avx2 = (__builtin_cpu_init(), __builtin_cpu_supports("avx2") != 0
 enum class Store { cached, aside };
 
 using Vector = __m256i;
-// A block's reads come before its writes, so that they do not wait for these. In variables of their
-// own: GCC keeps an array of vectors on the stack.
+// All loads of a block precede its stores, so that they need not wait for them. The values are in
+// separate variables because GCC keeps an array of vectors on the stack.
 constexpr size_t block = 8 * sizeof(Vector);
 
 [[gnu::target("avx2"), gnu::always_inline]] inline Vector load(const std::byte* from) {
@@ -37,8 +37,8 @@ template <Store how>
   }
 }
 
-// At least one vector. Writes go to whole aligned vectors but the first and the last, which reach
-// into their neighbours.
+// pre: bytes >= sizeof(Vector). All stores are to whole aligned vectors except the first and the
+// last, which overlap their neighbours.
 template <Store how>
 [[gnu::target("avx2"), gnu::always_inline]] inline void copy_vectors(std::byte* to,
                                                                      const std::byte* from,
@@ -69,7 +69,7 @@ template <Store how>
 
 [[gnu::target("avx2")]] void copy_aside_avx2(std::byte* to, const std::byte* from, size_t bytes) {
   copy_vectors<Store::aside>(to, from, bytes);
-  _mm_sfence();  // such writes are ordered by nothing else
+  _mm_sfence();  // streaming stores are not ordered by anything else
 }
 
 }  // namespace

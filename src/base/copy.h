@@ -1,10 +1,10 @@
-// Copies between the storage and the program's buffers, which never overlap.
+// Copies between the cache's storage and the program's buffers, which never overlap.
 //
-// glibc copies more than 2 KiB by `rep movsb` where the processor advertises it. On Zen 3 that
-// takes 20 times as long while the destination lies 1 to 31 bytes further into its page than the
-// source (4 KiB: 1.4 us instead of 70 ns), and half as long again at all other distances as a loop
-// over vectors (4 KiB: 45 to 70 ns). Storage and buffers lie anywhere: large copies are such a
-// loop.
+// glibc copies more than 2 KiB with `rep movsb` if the processor advertises it. On Zen 3,
+// that is 20 times slower if the destination's offset within its page exceeds the source's by 1 to
+// 31 bytes (4 KiB: 1.4 us instead of 70 ns), and at all other offsets it still takes half as long
+// again as a vector loop (4 KiB: 70 ns instead of 45 ns). Since storage and buffers may have any
+// alignment, large copies use a vector loop.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace nearcache {
 
-// bytes from which the call and the choice cost nothing that shows
+// in bytes; from this size on, the cost of the call and the dispatch is negligible
 inline constexpr size_t large_copy = 1024;
 
 void copy_large(void* to, const void* from, size_t bytes);
@@ -25,9 +25,9 @@ inline void copy_bytes(void* to, const void* from, size_t bytes) {
   }
 }
 
-// The same to where nobody will read soon: past the processor's caches, which neither fetch what is
-// overwritten nor lose what the program works on. Readers on other processors need what any other
-// copy needs.
+// Like copy_bytes(), but for a destination that will not be read soon: bypasses the processor's
+// caches, so the old contents are not fetched and the program's working set is not evicted. Readers
+// on other processors need the same synchronisation as after any other copy.
 void copy_aside(void* to, const void* from, size_t bytes);
 
 }  // namespace nearcache

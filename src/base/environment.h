@@ -1,19 +1,19 @@
 // The process's surroundings: its host, and the environment variables that it may trust (none if it
-// has more privileges than its user: set-user-id).
+// has more privileges than its user, as a set-user-id program does).
 #pragma once
 
 #include <string>
 
 namespace nearcache {
 
-// The value of a variable, or nullptr.
+// Returns the value of a variable, or nullptr.
 const char* environment_value(const char* name);
 
-// Whether this process is rank 0 of its job, as far as launchers tell before MPI or OpenSHMEM does:
-// it speaks for all. True without one.
+// Returns true if this process is rank 0 of its job, as far as the launcher's variables tell before
+// MPI or OpenSHMEM can. Rank 0 prints messages on behalf of all. Returns true without a launcher.
 bool launched_as_first();
 
-// All of them, as `environ` has them; nullptr where none may be believed.
+// Returns all variables, in the form of `environ`, or nullptr if none may be trusted.
 char** environment_all();
 
 std::string host_name();

@@ -1,4 +1,4 @@
-// Words that threads of one or several processes sleep on.
+// Futexes: words on which threads of one or several processes sleep.
 #pragma once
 
 #include <linux/futex.h>
@@ -12,8 +12,8 @@
 
 namespace nearcache {
 
-// Sleeps while the word has this value, so many nanoseconds at most; may also end for no reason.
-// Whoever shares the memory may wake it.
+// Sleeps while the word has this value, for at most `ns` nanoseconds; may wake up spuriously. Any
+// process that shares the memory may wake it.
 inline void futex_wait(const std::atomic<uint32_t>* word, uint32_t value, uint64_t ns) {
   const timespec most{static_cast<time_t>(ns / 1000000000), static_cast<long>(ns % 1000000000)};
   syscall(SYS_futex, word, FUTEX_WAIT, value, &most, nullptr, 0);

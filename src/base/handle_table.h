@@ -1,5 +1,5 @@
-// Objects by handle (a key of 64 bits). Every call on a handle asks it first, so finding takes no
-// lock and a few instructions.
+// Maps handles (64-bit keys) to objects. Every call on a handle looks it up here first, so a
+// look-up takes no lock and only a few instructions.
 #pragma once
 
 #include <atomic>
@@ -13,15 +13,15 @@ namespace nearcache {
 template <class Object>
 class HandleTable {
  public:
-  static constexpr uint64_t no_key = UINT64_MAX, moved_key = UINT64_MAX - 1;  // no handles
+  static constexpr uint64_t no_key = UINT64_MAX, moved_key = UINT64_MAX - 1;  // not handles
 
   HandleTable() {
     tables_.push_back(std::make_unique<Table>(64));
     table_.store(tables_.back().get(), std::memory_order_release);
   }
 
-  // Null for a handle that is not here. Lock-free; an object must not be used once it is being
-  // removed.
+  // Returns null for an unknown handle. Lock-free. The caller must ensure that an object is not
+  // used once its removal has begun.
   Object* find(uint64_t key) const {
     const Table* table = table_.load(std::memory_order_acquire);
     for (uint64_t slot = hash(key) & table->mask;; slot = (slot + 1) & table->mask) {
@@ -29,7 +29,8 @@ class HandleTable {
       const uint64_t has = at.key.load(std::memory_order_acquire);
       if (has == key) {
         Object* object = at.object.load(std::memory_order_acquire);
-        // The slot may be another handle's by now (`insert`), and the object its.
+        // insert() may have reused the slot in the meantime, and the object then belongs to another
+        // handle.
         if (at.key.load(std::memory_order_relaxed) == key) [[likely]]
           return object;
       }
@@ -62,7 +63,7 @@ class HandleTable {
  private:
   struct Slot {
     std::atomic<uint64_t> key{no_key};
-    std::atomic<Object*> object{nullptr};  // null: the handle's object is gone
+    std::atomic<Object*> object{nullptr};  // null: the object was removed
   };
   struct Table {
     explicit Table(uint64_t size) : mask(size - 1), slots(new Slot[size]) {}
@@ -72,8 +73,8 @@ class HandleTable {
 
   static uint64_t hash(uint64_t key) { return (key * 0x9e3779b97f4a7c15u) >> 40; }
 
-  // A handle that is gone leaves its slot to the next one that passes, so that programs which
-  // create and free windows for hours do not fill the table.
+  // Reuses the first slot on the probe path whose object was removed, so that programs which create
+  // and free windows for hours do not fill the table.
   void insert(Table* table, uint64_t key, Object* object) {
     Slot* gone = nullptr;
     for (uint64_t slot = hash(key) & table->mask;; slot = (slot + 1) & table->mask) {
@@ -88,8 +89,8 @@ class HandleTable {
         gone = &at;
         ++keys_;
       }
-      // In this order, so that a reader who still finds the old key sees by looking again that the
-      // object is not its.
+      // The stores must be in this order: a reader that still finds the old key checks it again
+      // after loading the object, and so notices that the object is not the one it looked for.
       gone->key.store(gone == &at ? no_key : moved_key, std::memory_order_release);
       gone->object.store(object, std::memory_order_release);
       gone->key.store(key, std::memory_order_release);
@@ -97,7 +98,7 @@ class HandleTable {
     }
   }
 
-  // Handles that are gone are left behind.
+  // Moves to a table sized for the live handles; removed ones are not copied.
   void grow() {
     const Table* old = table_.load(std::memory_order_relaxed);
     uint64_t live = 0;
@@ -118,7 +119,8 @@ class HandleTable {
 
   std::atomic<Table*> table_;
   mutable std::mutex mutex_;
-  // old ones stay, as a reader may be in one; they double, so that is little
+  // replaced tables are kept, as a reader may still use one; sizes usually double, so this costs
+  // little
   std::vector<std::unique_ptr<Table>> tables_;
   uint64_t keys_ = 0;
 };

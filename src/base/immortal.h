@@ -1,5 +1,5 @@
 // An object that is never destroyed: programs may call MPI from destructors of their own statics,
-// and libraries from theirs, after ours have run.
+// and libraries from theirs, after our static destructors would have run.
 #pragma once
 
 #include <new>

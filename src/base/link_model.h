@@ -1,8 +1,8 @@
-// The arithmetic of a modelled network: when a transfer would be complete. Front ends delay
-// completion accordingly and label every output.
+// The arithmetic of a modelled network: computes when a transfer would be complete. Front ends
+// delay completion accordingly and label all output as modelled.
 //
-// Transfers of one process share its link: G is paid one after the other, L overlaps (LogGP; foMPI,
-// section 3, gives 1.9 us + 0.17 ns/B for a get over Aries).
+// All transfers of a process share its link: their G terms add up, while their latencies L overlap
+// (LogGP; foMPI, section 3, gives 1.9 us + 0.17 ns/B for a get over Aries).
 #pragma once
 
 #include <mutex>
@@ -11,25 +11,26 @@
 
 namespace nearcache {
 
-// "L,G": nanoseconds and nanoseconds per byte. False if it is none, or of a network slower than
-// any.
+// Parses "L,G", in nanoseconds and nanoseconds per byte. Returns false if the text is malformed or
+// describes a network slower than any real one (parse_link_allowed).
 bool parse_link(std::string_view text, double* latency_ns, double* ns_per_byte);
 inline constexpr const char* parse_link_allowed =
     "L,G in ns (at most 1e9) and ns/byte (at most 1e6), such as 1900,0.17";
 
 class LinkModel {
  public:
-  // `text` is "L,G": nanoseconds and nanoseconds per byte. Returns what is wrong, or "".
+  // Sets the model from "L,G", in nanoseconds and nanoseconds per byte. Returns an empty string, or
+  // an error message.
   std::string set(const std::string& text);
 
-  // A transfer of so many bytes starts now: the time, of the system's clock in nanoseconds, at
-  // which it is complete. Thread-safe.
+  // Starts a transfer of this many bytes now. Returns the time at which it is complete, in
+  // nanoseconds of the system clock. Thread-safe.
   double start(double bytes);
 
-  // Returns at that time.
+  // Spins until that time.
   static void wait_until(double ns);
 
-  // "L=1900 ns, G=0.17 ns/B".
+  // Returns the model as text, such as "L=1900 ns, G=0.17 ns/B".
   std::string label() const;
 
  private:

@@ -22,26 +22,28 @@ struct GnuHash {
         bucket(reinterpret_cast<const uint32_t*>(reinterpret_cast<const ElfW(Addr) *>(table + 4) +
                                                  table[2])),
         chain(bucket + buckets) {}
-  uint32_t buckets, first;  // `first`: the first symbol that is in the table
+  uint32_t buckets, first;  // `first`: index of the first symbol in the table
   const uint32_t* bucket;
-  const uint32_t* chain;  // from `first` on: hashes, the lowest bit says that a chain ends
+  const uint32_t* chain;  // hashes of symbols from `first` on; a set lowest bit ends a chain
 };
 
-// DT_GNU_HASH does not state how many symbols there are: the longest chain's end is the last one.
+// DT_GNU_HASH does not record the number of symbols: the last symbol is the end of the chain that
+// starts last.
 size_t count_of(const SymbolTable& table) {
   if (table.hash) return table.hash[1];
   if (!table.gnu_hash) return 0;
   const GnuHash hash(table.gnu_hash);
   uint32_t last = 0;
   for (uint32_t i = 0; i < hash.buckets; i++) last = std::max(last, hash.bucket[i]);
-  if (last < hash.first) return hash.first;  // nothing is defined; imports come before
+  if (last < hash.first) return hash.first;  // nothing is defined; imported symbols come first
   while ((hash.chain[last - hash.first] & 1) == 0) last++;
   return last + 1;
 }
 
 SymbolTable symbol_table(const LoadedObject& object) {
   SymbolTable found;
-  // glibc relocates these addresses in place in most objects; others (the vDSO) hold offsets.
+  // glibc relocates these addresses in place in most objects; other objects (the vDSO) hold
+  // offsets.
   const auto address = [&](ElfW(Addr) value) {
     return value < object.base ? value + object.base : value;
   };
@@ -56,7 +58,7 @@ SymbolTable symbol_table(const LoadedObject& object) {
   return found;
 }
 
-// The table holds what is defined, not what is imported.
+// Looks up a symbol in the hash table, which contains defined symbols only.
 bool defines_by_hash(const SymbolTable& table, std::string_view symbol) {
   const GnuHash hash(table.gnu_hash);
   uint32_t sum = 5381;

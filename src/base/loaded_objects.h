@@ -1,4 +1,4 @@
-// The shared objects of the process, and the symbols that each of them defines and imports.
+// The shared objects loaded in the process, and the symbols that each of them defines and imports.
 #pragma once
 
 #include <functional>
@@ -18,10 +18,11 @@ struct LoadedObject {
   bool contains(const void* address) const;
 };
 
-// All objects, in the order in which the dynamic linker searches those that are global.
+// Returns all objects, in the order in which the dynamic linker searches the global ones.
 std::vector<LoadedObject> loaded_objects();
 
-// Never 0, and changes whenever an object is loaded or unloaded; takes no time to speak of.
+// Returns a number that is never 0 and changes whenever an object is loaded or unloaded. Takes
+// negligible time.
 unsigned long long count_of_loads();
 
 // Calls `visit(name, defined)` for every dynamic symbol of `object` until it returns false.

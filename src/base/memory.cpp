@@ -11,8 +11,8 @@
 
 namespace nearcache {
 
-// A control group without a limit says "max", which does not read as a number. Without stdio, whose
-// files are blocks of the program's heap.
+// Returns the control group's memory limit. A group without one says "max", which does not parse as
+// a number. Does not use stdio, whose FILE objects live in the program's heap.
 static uint64_t control_group_limit() {
   for (const char* path :
        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {

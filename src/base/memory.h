@@ -6,25 +6,26 @@
 
 namespace nearcache {
 
-// Bytes of memory of this node: the smaller of physical memory and the control group's limit.
+// Returns the memory of this node in bytes: the smaller of physical memory and the control group's
+// limit.
 uint64_t node_memory_bytes();
 
-// Whether this process may make a file so large, in memory too (ulimit -f): the system ends who
-// does so anyway, by a signal (SIGXFSZ).
+// Returns true if this process may create a file of this size, in-memory files included (ulimit
+// -f). The system kills a process that exceeds the limit (SIGXFSZ).
 bool file_may_have(uint64_t bytes);
 
-// Processes of this job on this node as the launcher says, at least 1: it sets a variable, or says
-// nothing.
+// Returns the number of processes of this job on this node, according to the variables set by the
+// launcher; 1 if it sets none.
 uint64_t launched_on_node();
 
-// Counts what caches hold, so that together they never exceed a limit. Thread-safe.
+// Counts the memory held by all caches, so that together they never exceed a limit. Thread-safe.
 class MemoryBudget {
  public:
   void set_limit(uint64_t bytes) { limit_ = bytes; }
   uint64_t limit() const { return limit_; }
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
-  // Takes `bytes`, or nothing and false if the limit does not allow it.
+  // Takes `bytes`; or takes nothing and returns false if that would exceed the limit.
   bool take(uint64_t bytes) {
     uint64_t used = used_.load(std::memory_order_relaxed);
     do {

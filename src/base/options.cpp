@@ -72,12 +72,12 @@ bool parse_rma_fabric(std::string_view text, RmaFabric* value) {
   return parse_name(rma_fabrics, text, value);
 }
 bool parse_time(std::string_view text, uint64_t* value) { return parse_time_ns(text, value); }
-// As Linux has their names.
+// Accepts what Linux accepts as interface names.
 bool parse_interface(std::string_view text, std::string* value) {
   return *value = text, text.size() < IFNAMSIZ && text.find_first_of("/ \t\n") == text.npos;
 }
 bool parse_provider(std::string_view text, std::string* value) {
-  // as long as net::OfiAddress has room for
+  // the length for which net::OfiAddress has room
   return *value = text, text.size() < 24 && text.find_first_of("/, \t\n") == text.npos;
 }
 bool parse_path(std::string_view text, std::string* value) {
@@ -120,11 +120,11 @@ std::string show(bool value) { return value ? "true" : "false"; }
 std::string show(uint64_t value) { return std::to_string(value); }
 std::string show(const std::string& value) { return value; }
 std::string show(double value) {
-  char text[32];  // the shortest that reads back the same; in no language of the user's
+  char text[32];  // the shortest text that reads back the same, in any locale
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
-// Sets `to` if `text` is a value between the ends that are given.
+// Sets `to` if `text` is a value within the given inclusive range.
 template <class Value>
 bool set_within(std::string_view text, std::string_view least, std::string_view most,
                 bool (*parse)(std::string_view, Value*), Value* to) {
@@ -146,7 +146,8 @@ std::string refusal(std::string_view name, std::string_view text, std::string_vi
   return what;
 }
 
-// Variables of ours that are no options of the library; the UPC runtime and upcc have theirs.
+// NEARCACHE_* variables that are not options of the library; the UPC runtime and upcc have their
+// own.
 bool is_other_variable(std::string_view name) {
   return name == "home" || name == "build" || name == "mpicc" || name == "python" ||
          name.starts_with("test_") || name.starts_with("upc_") || name.starts_with("upcc_");

@@ -1,5 +1,5 @@
 // The options: one row each in options.def, from which names, parsing, defaults and documentation
-// derive.
+// are derived.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace nearcache {
 
 enum class Mode : uint8_t { off, transparent, always, user, coherent };
-// What was read may be served until the next acquire, or, in mode coherent, as long as nothing says
-// that it has changed.
+// Returns true for modes in which data read may be served until the next acquire; in mode coherent
+// also beyond it, as long as it is not known to have changed.
 inline constexpr bool ends_at_acquires(Mode mode) {
   return mode == Mode::transparent || mode == Mode::coherent;
 }
@@ -43,10 +43,10 @@ using bytes = uint64_t;
 using power = uint64_t;  // bytes, a power of two
 using time = uint64_t;   // nanoseconds
 using ratio = double;
-using model = std::string;      // L,G of a network, or empty
+using model = std::string;      // L,G of a modelled network, or empty
 using interface = std::string;  // the name of a network interface, or empty
-using provider = std::string;   // the name of a provider of libfabric, or empty
-using path = std::string;       // may hold what base/path_pattern.h replaces
+using provider = std::string;   // the name of a libfabric provider, or empty
+using path = std::string;       // may contain the patterns of base/path_pattern.h
 }  // namespace option_type
 
 struct Options {
@@ -72,28 +72,28 @@ struct Options {
 
   Options();  // every option at its default
 
-  // Sets the option `name` from text. Returns an empty string, or what is wrong and what is
-  // allowed; then nothing is changed.
+  // Sets the option `name` from text. Returns an empty string, or a message that says what is wrong
+  // and what is allowed, in which case nothing is changed.
   std::string set(std::string_view name, std::string_view text);
 
-  // Reads every NEARCACHE_* variable of an environment; returns one message per unknown or
-  // ill-formed one.
+  // Reads all NEARCACHE_* variables of an environment. Returns one message for each unknown or
+  // malformed one.
   std::vector<std::string> read_environment(char** environment);
 };
 
 struct OptionRow {
-  const char* scope;  // "window": also by info key; "process": only by environment
+  const char* scope;  // "window": also settable by info key; "process": only by environment
   const char* name;
   const char* type;
   const char* default_text;
-  const char* least;  // the range of a number, ends included; empty for what is none
+  const char* least;  // inclusive range of a number; empty if not a number
   const char* most;
   const char* unit;
   const char* help;
 };
 const std::vector<OptionRow>& option_rows();
 
-// The present value of the option `name`, as text that `set` takes.
+// Returns the current value of the option `name`, as text that set() accepts.
 std::string option_text(const Options& options, std::string_view name);
 
 }  // namespace nearcache

@@ -1,4 +1,4 @@
-// What becomes of a get: the access types of counters.def.
+// The outcome of a get: the access types of counters.def.
 #pragma once
 
 #include <cstdint>

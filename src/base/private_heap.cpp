@@ -16,13 +16,13 @@ namespace {
 
 constexpr size_t most_reserved = size_t{1} << 30;
 constexpr size_t grown_at_once = size_t{1} << 20;
-constexpr size_t given_back = size_t{256} << 10;  // the memory of freed blocks from here on
+constexpr size_t given_back = size_t{256} << 10;  // larger freed blocks return their memory
 constexpr size_t largest = most_reserved / 4;
 constexpr size_t page = 4096;
 
 struct Header {  // right before every block
   uint32_t size_class;
-  uint32_t distance;  // from the beginning of the piece of that size
+  uint32_t distance;  // of the block from the start of its allocation, in bytes
   uint64_t unused;
 };
 static_assert(sizeof(Header) == alignment);
@@ -31,7 +31,7 @@ struct Free {
   Free* next;
 };
 
-// 16, 32, ... 128, and four steps to each power of two from there.
+// 16, 32, ..., 128, then four classes per power of two.
 constexpr unsigned small_classes = 8;
 constexpr unsigned class_of(size_t bytes) {
   if (bytes <= 128) return static_cast<unsigned>((bytes + 15) / 16) - 1;
@@ -51,8 +51,8 @@ constexpr unsigned classes = class_of(largest) + 1;
 
 // Constant-initialised: the first allocations come before any constructor.
 constinit pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-constinit std::atomic<uintptr_t> begin{0};  // of the reserved addresses, once there are any
-constinit std::atomic<size_t> reserved{0};  // how many
+constinit std::atomic<uintptr_t> begin{0};  // start of the reserved addresses; 0: none yet
+constinit std::atomic<size_t> reserved{0};  // bytes
 constinit bool refused = false;
 constinit size_t used = 0, accessible = 0;
 constinit Free* freed[classes] = {};
@@ -63,8 +63,8 @@ class Lock {
   ~Lock() { pthread_mutex_unlock(&mutex); }
 };
 
-// Addresses that may not be touched yet count against no limit of memory, but against that of
-// addresses (ulimit -v), of which the program needs most.
+// Reserved but inaccessible addresses count against no memory limit, only against the limit on
+// address space (ulimit -v), most of which must be left to the program.
 size_t bytes_to_reserve() {
   rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return most_reserved;
@@ -74,11 +74,11 @@ size_t bytes_to_reserve() {
 bool reserve() {
   if (begin.load(std::memory_order_relaxed) != 0) return true;
   if (refused) return false;
-  const size_t bytes = bytes_to_reserve();  // none: mmap refuses
+  const size_t bytes = bytes_to_reserve();  // 0: mmap refuses
   void* found = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   refused = found == MAP_FAILED;
   if (refused) return false;
-  // A child that is forked while another thread allocates finds the heap in order.
+  // Ensures that a child forked while another thread allocates finds the heap consistent.
   pthread_atfork([] { pthread_mutex_lock(&mutex); }, [] { pthread_mutex_unlock(&mutex); },
                  [] { pthread_mutex_unlock(&mutex); });
   reserved.store(bytes, std::memory_order_relaxed);
@@ -86,7 +86,7 @@ bool reserve() {
   return true;
 }
 
-// The next `bytes` addresses.
+// Takes the next `bytes` bytes of the reserved addresses; null if there is no room.
 std::byte* extend(size_t bytes) {
   if (!reserve() || bytes > reserved.load(std::memory_order_relaxed) - used) return nullptr;
   auto* const base = reinterpret_cast<std::byte*>(begin.load(std::memory_order_relaxed));
@@ -101,8 +101,8 @@ std::byte* extend(size_t bytes) {
   return found;
 }
 
-// What glibc fills freed blocks with where MALLOC_PERTURB_ is set, so that who uses one is found
-// out; 0: nothing. Read once: the environment may change.
+// Returns the value with which glibc fills freed blocks if MALLOC_PERTURB_ is set, to expose uses
+// after free; 0: no filling. Read only once, since the environment may change.
 int perturbation() {
   static constinit std::atomic<int> known{-1};
   int value = known.load(std::memory_order_relaxed);
@@ -150,7 +150,7 @@ void release(void* block) {
   const size_t bytes = bytes_of(header.size_class);
   if (const int fill = perturbation(); fill != 0) [[unlikely]]
     std::memset(block, fill, usable_bytes(block));
-  if (bytes >= given_back) {  // but for its first page, which keeps the list
+  if (bytes >= given_back) {  // all but its first page, which holds the free-list link
     const uintptr_t first =
         (reinterpret_cast<uintptr_t>(piece) + sizeof(Free) + page - 1) & ~(page - 1);
     const uintptr_t last = (reinterpret_cast<uintptr_t>(piece) + bytes) & ~(page - 1);

@@ -1,9 +1,9 @@
-// Which process a part of Nearcache was started in.
+// Remembers in which process a part of Nearcache was started.
 //
 // A program may fork. The child has a copy of all memory but none of the threads, and the
-// connections to other ranks are its parent's. So code that runs at the child's exit must join no
-// thread, write none of the parent's files and talk to nobody. Whoever keeps such things remembers
-// its process and asks `here()`.
+// connections to other ranks belong to its parent. So code that runs at the child's exit must not
+// join threads, write the parent's files or communicate. A component that owns such resources
+// records its process with settle() and checks here() before it uses them.
 #pragma once
 
 #include <unistd.h>
@@ -12,9 +12,9 @@ namespace nearcache {
 
 class HomeProcess {
  public:
-  // This process is the one from now on.
+  // Makes the current process the home process.
   void settle() { id_ = getpid(); }
-  // False in a child that was forked since, and before `settle`.
+  // Returns false in a child that was forked after settle(), and before settle().
   bool here() const { return id_ == getpid(); }
 
  private:

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-// of Linux 6.1, where the C library does not know it yet
+// added in Linux 6.1; older C libraries do not define it
 #if defined(__linux__) && !defined(MADV_COLLAPSE)
 #define MADV_COLLAPSE 25
 #endif
@@ -24,8 +24,8 @@ bool Region::reserve(size_t bytes) {
   return false;
 }
 
-// In a program that locks all that it will ever map (mlockall), the system would fill the whole of
-// what may be touched, which is most of a node's memory.
+// munlock: in a program that locks all future mappings (mlockall), the system would populate
+// everything that becomes accessible, which here is most of a node's memory.
 bool Region::make_accessible(void* from, size_t bytes) {
   munlock(from, bytes);
   return mprotect(from, bytes, PROT_READ | PROT_WRITE) == 0;
@@ -39,7 +39,7 @@ void Region::release() {
 
 static uintptr_t round_up(uintptr_t at, size_t page) { return (at + page - 1) / page * page; }
 
-// Whole pages of `page` bytes inside [from, from + bytes).
+// Applies `advice` to the whole pages of `page` bytes inside [from, from + bytes).
 static bool advise(void* from, size_t bytes, size_t page, int advice) {
   const auto first = round_up(reinterpret_cast<uintptr_t>(from), page);
   const auto last = (reinterpret_cast<uintptr_t>(from) + bytes) / page * page;
@@ -52,7 +52,7 @@ void Region::prefer_large_pages(void* from, size_t bytes) {
 #endif
 }
 
-// The administrator wants none at all.
+// Returns true if the administrator has disabled large pages.
 [[maybe_unused]] static bool large_pages_are_refused() {
   char text[64] = {};
   const int file = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
@@ -63,7 +63,7 @@ void Region::prefer_large_pages(void* from, size_t bytes) {
 }
 
 #ifdef MADV_COLLAPSE
-// Others may be writing there.
+// Reads a byte; not instrumented, as other threads or processes may be writing it.
 [[gnu::no_sanitize_thread, gnu::noinline]] static void touch(uintptr_t at) {
   static_cast<void>(*reinterpret_cast<const volatile char*>(at));
 }
@@ -73,7 +73,7 @@ bool Region::make_large_pages(void* from, size_t bytes) {
 #ifdef MADV_COLLAPSE
   static const bool refused = large_pages_are_refused();
   if (refused) return false;
-  // Linux 6.18 refuses where nothing is there at all (EINVAL): reading makes a page.
+  // Linux 6.18 returns EINVAL for a range without any page: reading creates one.
   const auto first = round_up(reinterpret_cast<uintptr_t>(from), large_page);
   const auto end = reinterpret_cast<uintptr_t>(from) + bytes;
   for (uintptr_t at = first; at + large_page <= end; at += large_page) touch(at);
@@ -97,8 +97,9 @@ void* Region::reserve_addresses(size_t bytes) {
   return first + before;
 }
 
-// What is shared has to go from the file behind it: dropped from the own mapping alone it would be
-// read again. Memory of this process alone is refused by that.
+// Shared memory must be removed from the file behind it (MADV_REMOVE): dropped from this process's
+// mapping alone, it would be read back. MADV_REMOVE fails for private memory, which MADV_DONTNEED
+// drops.
 bool Region::discard(void* from, size_t bytes) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   return advise(from, bytes, page, MADV_REMOVE) || advise(from, bytes, page, MADV_DONTNEED);

@@ -1,4 +1,4 @@
-// One contiguous piece of address space that holds all state of an engine.
+// One contiguous range of address space that holds the whole state of an engine.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace nearcache {
 
-// Reserves address space; memory is taken from the system only as it is touched. Move-only.
+// Reserves address space; physical memory is allocated only when it is touched. Move-only.
 class Region {
  public:
   Region() = default;
@@ -17,33 +17,32 @@ class Region {
   }
   ~Region() { release(); }
 
-  // Reserves `bytes`, zero when first read. False when the system refuses.
+  // Reserves `bytes` bytes, which read as zero at first. Returns false if the system refuses.
   bool reserve(size_t bytes);
   void release();
 
   void* base() const { return base_; }
   size_t bytes() const { return bytes_; }
 
-  // Lets the system back [from, from + bytes) with large pages where whole ones lie in it: one
-  // fault instead of 512, and fewer misses of the address translation. Without effect where the
-  // system has none to give.
+  // Allows the system to back [from, from + bytes) with large pages where whole ones fit: one fault
+  // instead of 512, and fewer TLB misses. Has no effect if the system has no large pages to give.
   static void prefer_large_pages(void* from, size_t bytes);
   static constexpr size_t large_page = 2 << 20;
-  // Backs [from, from + bytes) with large pages now, where whole ones lie in it, and keeps what
-  // is there; for memory that processes share, of which most systems give small pages only until
-  // they are told (shmem_enabled is `never`). False where that cannot be had.
+  // Backs [from, from + bytes) with large pages now, where whole ones fit, and keeps the contents.
+  // Meant for memory shared between processes, for which most systems use small pages unless asked
+  // (shmem_enabled is `never`). Returns false if that is not possible.
   static bool make_large_pages(void* from, size_t bytes);
 
-  // Addresses for so many bytes, from a large page's boundary on, with nothing behind them yet: to
-  // be mapped over. Null when the system refuses.
+  // Reserves this many bytes of address space, aligned to a large page and inaccessible, to be
+  // mapped over. Returns null if the system refuses.
   static void* reserve_addresses(size_t bytes);
-  // Lets mapped addresses be read and written that could not be so far. False when the system
+  // Makes mapped but inaccessible addresses readable and writable. Returns false if the system
   // refuses.
   static bool make_accessible(void* from, size_t bytes);
 
-  // Gives the memory behind whole pages inside [from, from + bytes) back; it reads as zero
-  // afterwards, for all processes that share it. False where the system refuses: it may be as it
-  // was.
+  // Returns the memory of the whole pages inside [from, from + bytes) to the system. They read as
+  // zero afterwards, in all processes that share them. If the system refuses, returns false, and
+  // the contents may be unchanged.
   static bool discard(void* from, size_t bytes);
 
  private:
@@ -51,7 +50,7 @@ class Region {
   size_t bytes_ = 0;
 };
 
-// A pointer kept as the distance from itself, so that a region may be mapped at another address.
+// A pointer stored as its distance from itself, so that a region may be mapped at any address.
 template <class T>
 class Relative {
  public:

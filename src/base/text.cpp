@@ -34,7 +34,7 @@ bool parse_count(std::string_view text, uint64_t* value) {
   return true;
 }
 
-// Splits "64M" into a number and its suffix; the number may have a fraction.
+// Splits "64M" into a number, which may have a fraction, and its suffix.
 static bool split_number(std::string_view text, double* number, std::string* suffix) {
   const std::string copy = lower_case(text);
   if (copy.empty() || (!std::isdigit(static_cast<unsigned char>(copy[0])) && copy[0] != '.'))

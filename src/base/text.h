@@ -1,4 +1,4 @@
-// Parsing of what users write: numbers with units, names, and the nearest of several names.
+// Parses what users write: numbers with units, names, and the closest of several names.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace nearcache {
 
-// Whole numbers with an optional suffix k, M, G, T (powers of 1024; "KiB" and "kb" are taken
-// alike). False if ill-formed.
+// Parses a byte count with an optional suffix k, M, G or T (powers of 1024; "KiB" and "kb" mean the
+// same; see byte_size.h). Returns false if the text is malformed.
 bool parse_bytes(std::string_view text, uint64_t* value);
-// Nanoseconds from a number with an optional suffix ns, us, ms, s.
+// Parses a time with an optional suffix ns, us, ms or s (default ns) into nanoseconds.
 bool parse_time_ns(std::string_view text, uint64_t* value);
 bool parse_count(std::string_view text, uint64_t* value);
 bool parse_ratio(std::string_view text, double* value);
@@ -19,8 +19,8 @@ bool parse_bool(std::string_view text, bool* value);
 
 std::string lower_case(std::string_view text);
 
-// The name with the smallest edit distance to `word`, if so few edits can be a slip: two, or a
-// third of the word. Else "".
+// Returns the name with the smallest edit distance to `word`, if it is close enough to be a typo:
+// at most two edits, or a third of the word's length if that is more. Otherwise returns "".
 std::string close_name(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace nearcache

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int patience_ms = 1000;
 
-// A FIFO without a reader raises SIGPIPE, which would end the program: it is held back, and taken
-// before the thread may get it.
+// Blocks SIGPIPE, which a FIFO without a reader raises and which would end the program, and
+// consumes it before the thread can receive it.
 class BrokenPipesHeld {
  public:
   BrokenPipesHeld() {
@@ -43,7 +43,7 @@ class BrokenPipesHeld {
   bool was_pending_;
 };
 
-// False with errno set.
+// Returns false with errno set on failure.
 bool write_all(int file, std::string_view text) {
   const BrokenPipesHeld held;
   while (!text.empty()) {
@@ -60,7 +60,7 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
-// Also closes the file. Some file systems tell only then that there is no room.
+// Also closes the file: some file systems report only then that there is no space.
 bool write_and_close(int file, std::string_view text) {
   const bool written = write_all(file, text);
   const int error = errno;
@@ -75,7 +75,7 @@ std::string write_in_place(const std::string& path, std::string_view text) {
   return write_and_close(file, text) ? std::string() : strerror(errno);
 }
 
-// What a symbolic link leads to, so that the link stays one.
+// Resolves a symbolic link, so that its target is replaced and the link stays a link.
 std::string resolved(const std::string& path) {
   char* real = realpath(path.c_str(), nullptr);
   std::string found = real == nullptr ? path : real;
@@ -94,7 +94,7 @@ std::string write_whole_file(const std::string& path, std::string_view text) {
   const std::string beside = target + ".part." + std::to_string(getpid());
   const int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) return exists ? write_in_place(path, text) : strerror(errno);
-  // the file is more important than who may read it
+  // writing the file matters more than keeping its permissions
   if (exists && fchmod(file, status.st_mode & 07777) != 0) errno = 0;
   if (write_and_close(file, text) && rename(beside.c_str(), target.c_str()) == 0) return {};
   const int error = errno;

@@ -1,4 +1,4 @@
-// Writes a file whole or not at all.
+// Writes a file completely or not at all.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace nearcache {
 
-// A regular file is written beside and then takes its name, so that a failure leaves what was there
-// before, and no part of the new one. Where only the file itself may be written, and into what is
-// no regular file, it is written as it is: without waiting for a reader of a FIFO to come, and no
-// longer than a second for a slow one. Returns what went wrong, or "".
+// Writes a regular file under a temporary name beside it and then renames it, so that a failure
+// leaves the old file intact and no partial new one. If only the file itself is writable, or if it
+// is not a regular file, writes it in place: without waiting for a FIFO's reader to appear, and for
+// a second at most whenever a reader is slow. Returns an empty string, or what went wrong.
 std::string write_whole_file(const std::string& path, std::string_view text);
 
 }  // namespace nearcache
