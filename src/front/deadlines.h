@@ -1,5 +1,5 @@
-// When operations in flight over a modelled network will be complete, by the call that completes
-// them. Usable from any thread.
+// When operations in flight over a modelled network will be complete, keyed by the call that
+// completes them. Thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class Deadlines {
     deadline = std::max(deadline, complete);
   }
 
-  // Waits until everything would have arrived whose key `chosen` says.
+  // Waits until all operations whose key satisfies `chosen` would be complete, and removes them.
   template <class Chosen>
   void wait_for(Chosen chosen) {
     double until = 0;

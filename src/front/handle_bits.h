@@ -1,4 +1,4 @@
-// A handle of the library below as a key of 64 bits, whether it is a number there or a pointer.
+// Converts a handle of the library below to a 64-bit key, whether it is a number or a pointer.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The functions below us as an ordered stack of layers: network model -> RMA engine -> the library.
-// Each layer stands on a table of what is below it, and puts functions of its own in the places of
-// some; the uppermost result is the table that the front end calls. So a call costs one indirect
-// jump for every layer that has a function in its place, and none for the others.
+// Each layer has a table of the functions below it and replaces some of them with its own; the
+// topmost result is the table that the front end calls. So a call costs one indirect jump for each
+// layer that replaces the function, and nothing for the others.
 #pragma once
 
 #include <algorithm>
@@ -9,21 +9,21 @@
 
 namespace nearcache {
 
-// From the bottom.
+// From bottom to top.
 enum class LayerPlace { rma_engine, network_model };
 
 template <class Table>
 struct Layer {
   LayerPlace place;
-  void (*cover)(Table* table);  // puts the layer's functions into a table of what is below it
-  Table below{};                // what these call
+  void (*cover)(Table* table);  // replaces entries of a copy of `below` with the layer's functions
+  Table below{};                // the functions that the layer calls
 };
 
 template <class Table>
 class LayerStack {
  public:
-  // In its place, whatever was installed before; `top` is the table that is called. Not while other
-  // threads call.
+  // Installs a layer at its place, regardless of the order of calls. `top` is the table that the
+  // front end calls. Must not run while other threads call through `top`.
   void install(Layer<Table>* layer, Table* top) {
     if (layers_.empty()) library_ = *top;
     layers_.insert(std::ranges::upper_bound(layers_, layer->place, {}, &Layer<Table>::place),
@@ -38,7 +38,7 @@ class LayerStack {
 
  private:
   Table library_{};
-  std::vector<Layer<Table>*> layers_;  // from the bottom
+  std::vector<Layer<Table>*> layers_;  // from bottom to top
 };
 
 }  // namespace nearcache

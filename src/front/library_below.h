@@ -1,6 +1,6 @@
-// The library below a preloaded object: where its functions are found, and whether it is loaded
-// yet. A program may open it late (Python) and privately, so that it is not in the global order
-// that RTLD_NEXT follows.
+// The library below a preloaded object: finds its functions, and tells whether it is loaded yet. A
+// program may open the library late (Python does) and privately, so that it is not in the global
+// search order that RTLD_NEXT follows.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,11 @@ class LibraryBelow {
  public:
   enum class State { missing, usable, wrong };
 
-  // `mark`: a function that this library alone defines.
+  // `mark`: a function that only this library defines.
   constexpr explicit LibraryBelow(const char* mark) : mark_(mark) {}
 
-  // Once the library is there, says for good what `find` made of it; before, `find` is asked again
-  // each time. Any thread.
+  // Returns the library's state. As long as that is `missing`, every call runs `find`, which
+  // determines it; any other result is final. Thread-safe.
   template <class Find>
   State look(Find find) {
     if (state() != State::missing) return state();
@@ -32,10 +32,10 @@ class LibraryBelow {
   }
   State state() const { return state_.load(std::memory_order_acquire); }
 
-  // The address of the next `name` behind us, or null.
+  // Returns the address of the next `name` after our own object, or null.
   void* symbol(const char* name) const;
-  // Data, unlike functions, may have been copied into the executable, which comes before us: the
-  // first one counts.
+  // Returns the address of a variable. Unlike functions, variables may have been copied into the
+  // executable, which precedes us in the search order, so the first definition is used.
   void* data(const char* name) const;
 
  private:
@@ -44,18 +44,18 @@ class LibraryBelow {
   const char* mark_;
   std::atomic<State> state_{State::missing};
   std::mutex mutex_;
-  // the library, where it was opened privately; held for the life of the process
+  // handle of a library that was opened privately; kept until the process ends
   void* private_ = nullptr;
 };
 
-// Fills the fields of a table: the next function of that name, so that other tools stack with us,
-// or its twin where there is none.
+// Fills the fields of a table with the next function of the given name, so that other tools stack
+// with us; if there is none, with the function named `twin`.
 class TableFiller {
  public:
   explicit TableFiller(const LibraryBelow& below) : below_(below), objects_(loaded_objects()) {}
 
-  // `certain`: some object defines it. A look-up that fails leaves its message in the program's
-  // heap, so what none defines is not looked up.
+  // `certain`: some object is known to define the function. A failed look-up (dlsym) leaves an
+  // error message in the program's heap, so names that no object defines are not looked up.
   template <class Function>
   void fill(Function** field, const char* name, const char* twin, bool certain) const {
     *field = reinterpret_cast<Function*>(find(name, twin, certain));

@@ -7,7 +7,7 @@ namespace nearcache {
 
 class OptionalLock {
  public:
-  // Null: there are no threads.
+  // `mutex` is null if there are no other threads.
   explicit OptionalLock(std::mutex* mutex) : mutex_(mutex) {
     if (mutex_ != nullptr) mutex_->lock();
   }
@@ -19,7 +19,7 @@ class OptionalLock {
     if (mutex_ != nullptr) mutex_->unlock();
     mutex_ = nullptr;
   }
-  // Leaves it locked: whether it is.
+  // Gives up ownership without unlocking. Returns true if the mutex is locked.
   bool release() {
     const bool locked = mutex_ != nullptr;
     mutex_ = nullptr;

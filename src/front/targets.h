@@ -1,5 +1,5 @@
-// Which targets of a window a call concerns. "All" and "none" are separate kinds rather than
-// numbers: a rank may be MPI_PROC_NULL, which is -1 in some MPIs, or simply invalid.
+// The targets of a window that a call concerns. "All" and "none" are separate kinds rather than
+// special numbers, since a rank may be MPI_PROC_NULL, which is -1 in some MPIs, or simply invalid.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@ class Targets {
   static constexpr Targets none() { return {Kind::none, 0}; }
   static constexpr Targets one(uint32_t rank) { return {Kind::one, rank}; }
 
-  // The rank as the program named it, in a window of `ranks` ranks: none, if it is none of them.
+  // Returns the rank that the program named, in a window of `ranks` ranks; none() if it is out of
+  // range.
   static constexpr Targets named(int rank, uint32_t ranks) {
     return rank >= 0 && static_cast<uint32_t>(rank) < ranks ? one(static_cast<uint32_t>(rank))
                                                             : none();

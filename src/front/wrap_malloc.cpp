@@ -1,5 +1,5 @@
-// In a preloaded object, malloc and its relatives are those of private_heap.h (ld --wrap). Blocks
-// that libc or the program allocated are freed where they came from.
+// In a preloaded object, malloc and its relatives are redirected to private_heap.h (ld --wrap).
+// Blocks that libc or the program allocated are passed to the original functions.
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -8,8 +8,7 @@
 
 namespace heap = nearcache::private_heap;
 
-// The names are those that ld --wrap makes.
-// NOLINTBEGIN(bugprone-reserved-identifier)
+// The names are dictated by ld --wrap.
 extern "C" {
 
 void* __real_malloc(size_t bytes);

@@ -1,4 +1,4 @@
-// The counters as the public struct.
+// Converts the counters to the public struct.
 #pragma once
 
 #include "nearcache/stats.h"
@@ -6,8 +6,9 @@
 
 namespace nearcache {
 
-// Copies as much as the caller's struct has room for; what it has beyond our counters reads as
-// zero. False, and nothing is done, if there is no struct or its size is too small to be one.
+// Copies as many counters as fit into the caller's struct; fields beyond our counters are set to
+// zero. Returns false and does nothing if `stats` is null or its size is too small for the header
+// fields.
 bool fill_stats(nearcache_stats* stats, const Counters& counters);
 
 }  // namespace nearcache

@@ -15,7 +15,7 @@ ProfilePoint& ProfilePoint::operator+=(const ProfilePoint& other) {
 }
 
 void Timeline::halve() {
-  // The later of two neighbours is what held at the end of the longer slot.
+  // Of two neighbours the later one is kept: it holds at the end of the longer slot.
   size_t kept = 0;
   for (size_t i = 1; i < points_.size(); i += 2) points_[kept++] = points_[i];
   if (points_.size() % 2 == 1) points_[kept++] = points_.back();
@@ -39,7 +39,7 @@ std::vector<ProfilePoint> Timeline::stretched(uint64_t slot_ns, size_t slots) co
 }
 
 ReuseSample::Key& ReuseSample::slot_of(uint64_t name) {
-  // The high bits chose the sample; the low ones choose the slot.
+  // The high bits select the sample; the low bits select the slot.
   size_t at = static_cast<size_t>(name) & (slots - 1);
   while (keys_[at].name != 0 && keys_[at].name != name) at = (at + 1) & (slots - 1);
   return keys_[at];

@@ -1,6 +1,6 @@
 // What the JSON report has beyond counters: how accesses, hit ratio and sizes changed over time,
-// and which sizes, keys and targets were requested. Kept only if such a report is wanted; a get
-// then costs a few nanoseconds more.
+// and which sizes, keys and targets were requested. Collected only if such a report is requested; a
+// get then costs a few nanoseconds more.
 //
 // Not thread-safe: the caller's lock covers all calls.
 #pragma once
@@ -13,34 +13,34 @@
 
 namespace nearcache {
 
-// The sizes of all caches of a process.
+// The total sizes of all caches of a process.
 struct ProfileLevels {
   uint64_t storage_bytes = 0, stored_bytes = 0, index_entries = 0, entries = 0;
 };
 
-// One point of the timeline: counts since the start, levels at its end.
+// One point of the timeline: counts since the start, and levels at the end of the slot.
 struct ProfilePoint {
   std::array<uint64_t, outcome_count> gets{};  // by Outcome
-  uint64_t hits_shared = 0;                    // of the full ones, on what another rank had fetched
+  uint64_t hits_shared = 0;                    // full hits on data that another rank had fetched
   ProfileLevels levels;
   ProfilePoint& operator+=(const ProfilePoint& other);
 };
 
-// Counts at fixed steps of time. When all slots are in use, every second one goes and steps become
-// twice as long.
+// Samples the counts at fixed time steps. When all slots are used, every other one is dropped and
+// the step doubles.
 class Timeline {
  public:
   static constexpr uint64_t first_slot_ns = 1000000;
   static constexpr size_t most_slots = 128;
 
   explicit Timeline(uint64_t slot_ns = first_slot_ns) : slot_ns_(slot_ns) {}
-  // `point` is what holds at `ns` since the start; earlier slots without a point keep what held
-  // before them.
+  // Records `point` at `ns` since the start. Earlier slots without a point repeat the one before
+  // them.
   void advance(uint64_t ns, const ProfilePoint& point);
   uint64_t slot_ns() const { return slot_ns_; }
   const std::vector<ProfilePoint>& points() const { return points_; }
-  // The same with steps of `slot_ns`, a power of two times this one's, and `slots` points; the last
-  // is repeated.
+  // Returns the timeline resampled to steps of `slot_ns`, which must be this one's step times a
+  // power of two, and to `slots` points; the last point is repeated as needed.
   std::vector<ProfilePoint> stretched(uint64_t slot_ns, size_t slots) const;
 
  private:
@@ -50,8 +50,8 @@ class Timeline {
   std::vector<ProfilePoint> points_;
 };
 
-// How often keys are asked for, of a sample chosen by hash: exact while there are few keys, then of
-// 1/2, 1/4, ... of them (spatial sampling, Waldspurger et al., FAST 2015).
+// Counts how often keys are requested, for a sample of keys chosen by hash: all keys while there
+// are few, then 1/2, 1/4, ... of them (spatial sampling, Waldspurger et al., FAST 2015).
 class ReuseSample {
  public:
   static constexpr size_t slots = 1 << 14;
@@ -61,13 +61,13 @@ class ReuseSample {
     const uint64_t name = (hash * 0xd1342543de82ef95u) >> 1;
     if (name >> shift_ == 0) count(name == 0 ? 1 : name);
   }
-  // Of all keys, the part that is in the sample.
+  // Returns the fraction of all keys that is in the sample.
   double share() const { return 1.0 / static_cast<double>(uint64_t{1} << (63 - shift_)); }
 
   struct Class {
     uint64_t keys = 0, gets = 0;
   };
-  // By power of two: keys asked for [2^i, 2^(i+1)) times, and their gets. Of the sample.
+  // Returns the sample's keys that were requested [2^i, 2^(i+1)) times, and their gets, by i.
   std::array<Class, 64> classes() const;
 
  private:
@@ -97,16 +97,17 @@ class Profile {
   };
   static constexpr size_t most_adaptations = 64;
 
-  // A get of `bytes` bytes of `target`, of which the cache had `from_cache`. True now and then:
-  // time to call `tick`.
+  // Records a get of `bytes` bytes from `target`, of which the cache supplied `from_cache`. Returns
+  // true now and then, when it is time to call tick().
   bool get(Outcome outcome, uint32_t target, uint64_t bytes, uint64_t from_cache, uint64_t hash);
-  // Before `get`: it is a full hit on what another rank of the node had fetched.
+  // Called before get() if it is a full hit on data that another rank of the node had fetched.
   void hit_of_another() { ++point_.hits_shared; }
-  // The same in two parts, for who does not see every get: so many of one outcome, and `gets` alike
-  // by what they are of. They are in no reuse.
+  // Alternatives to get() for a caller that does not see every get: count() adds gets of one
+  // outcome, sort() adds gets that are alike in size and target. They do not enter the reuse
+  // sample.
   void count(Outcome outcome, uint64_t gets) { point_.gets[static_cast<size_t>(outcome)] += gets; }
   void sort(uint64_t gets, bool hit, uint32_t target, uint64_t bytes, uint64_t from_cache);
-  // Levels have changed by the difference of the two.
+  // Adds the difference between `after` and `before` to the levels.
   void level(const ProfileLevels& before, const ProfileLevels& after);
   void tick(uint64_t ns) { timeline_.advance(ns, point_); }
   void adapted(const Adaptation& adaptation) {

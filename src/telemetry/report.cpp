@@ -52,7 +52,8 @@ double share(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Names that others chose, such as a program's, without what a terminal would take for a command.
+// Replaces the control characters in a name chosen by others, such as a program's, which a terminal
+// would take for commands.
 std::string printable(const std::string& text) {
   std::string clean;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -72,8 +73,8 @@ std::string formatted(const char* format, auto... values) {
   return line;
 }
 
-// Below a percent of the run, or a millisecond, the estimate cannot be told from noise.
-// `what` saved it, to `one` process.
+// Differences below one percent of the run, or below a millisecond, cannot be told from noise.
+// `what` is what saved the time, `one` what a process is called.
 Verdict measured_verdict(const char* what, const char* one, double saved, double wall) {
   if (saved < -0.001 && saved < -0.01 * wall)
     return {false, saved,
@@ -89,7 +90,7 @@ Verdict measured_verdict(const char* what, const char* one, double saved, double
                     wall)};
 }
 
-// Writes are cached as well there, so that hits are not all that may help.
+// OpenSHMEM caches writes as well, so not only hits can save time.
 Verdict openshmem_verdict(const Report& report, const Counters& totals, double saved, double wall) {
   if (!report.options.shmem) return {false, 0, "the cache was switched off"};
   if (totals.gets + totals.puts == 0)
@@ -108,7 +109,7 @@ Verdict openshmem_verdict(const Report& report, const Counters& totals, double s
   return measured_verdict("hits and joined puts", "PE", saved, wall);
 }
 
-// Why no get was a hit. That none was repeated can be said only where most were kept.
+// Returns why no get was a hit. Blames a lack of repeats only if most gets were stored.
 std::string no_hit_verdict(const Counters& c) {
   const char* why = "no get was repeated while its data was valid";
   if (c.bypassed == c.gets)
@@ -123,7 +124,7 @@ std::string no_hit_verdict(const Counters& c) {
   return std::string(why) + ": the cache did not help";
 }
 
-// Own memory needs no cache.
+// Returns the share of hits, without gets of the rank's own memory, which needs no cache.
 double hit_share(const Counters& c) {
   return share(hits_of(c), c.gets - std::min(c.gets, c.own_gets));
 }

@@ -1,4 +1,4 @@
-// The end-of-run report: gathered over ranks by a front end, rendered here as text or versioned
+// The end-of-run report: gathered from all ranks by a front end, rendered here as text or versioned
 // JSON.
 #pragma once
 
@@ -13,34 +13,34 @@ namespace nearcache {
 
 inline constexpr int report_version = 3;
 
-// How the program was started, as rank 0 knows it; empty where it does not.
+// How the program was started, as far as rank 0 knows; unknown fields are empty.
 struct Launch {
-  std::string command;  // the words of its command line
-  std::string started;  // date and time, UTC, as in ISO 8601
+  std::string command;  // its command line
+  std::string started;  // date and time, UTC, in ISO 8601 format
   std::string job;      // the scheduler's or launcher's name for it
   std::string threads;  // the thread level: single, funneled, serialized or multiple
 };
 
 struct RankReport {
   double wall_seconds = 0;
-  uint64_t node = 0;  // a number of its host's own
+  uint64_t node = 0;  // a number that identifies its host
   Counters counters;
 };
 
 struct WindowReport {
-  int id = 0;  // below 0: windows that were left alone, a row for each reason
+  int id = 0;  // negative: a row for all windows left alone for one reason
   std::string name;
   std::string mode;
   std::string policy;
   int ranks = 0;
-  std::string bypass;  // why nothing was cached; empty if it was
-  // mode coherent: why it acts as transparent, or others keep nothing of some rank's memory; empty
-  // if all is well
+  std::string bypass;  // why nothing was cached; empty otherwise
+  // mode coherent: why it acts as transparent, or why other ranks cache nothing of some rank's
+  // memory; empty if neither
   std::string incoherent;
-  // why a rank has a cache of its own in spite of option share; empty if all is well
+  // why a rank has a cache of its own in spite of option share; empty if none does
   std::string unshared;
   int sharing = 0,
-      shared_caches = 0;  // ranks that share caches with others of their node, and these
+      shared_caches = 0;  // ranks that share caches, and the number of these caches
   Counters counters;      // summed over ranks
 };
 
@@ -52,7 +52,7 @@ struct Report {
   std::string host;
   std::string program;
   Launch launch;
-  std::string modelled;  // the network model's label, or empty
+  std::string modelled;  // label of the network model, or empty
   Options options;
   std::vector<RankReport> ranks;
   std::vector<WindowReport> windows;

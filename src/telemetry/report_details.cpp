@@ -14,11 +14,11 @@ using json = nlohmann::ordered_json;
 
 constexpr size_t classes = 64;
 constexpr size_t point_words = static_cast<size_t>(outcome_count) + 5;
-constexpr size_t most_targets = 256;  // a table of more is no use to a reader
-constexpr size_t most_names = 64;     // of objects, or of calls, of a rank
+constexpr size_t most_targets = 256;  // larger tables are of no use to a reader
+constexpr size_t most_names = 64;     // objects or calls reported per rank
 constexpr size_t name_bytes = 64;
 
-// Takes words from the front; `good` turns false when there are too few.
+// Takes words from the front; `good` becomes false when there are too few.
 class Words {
  public:
   explicit Words(const std::vector<uint64_t>& words) : words_(words) {}
@@ -26,7 +26,7 @@ class Words {
     if (at_ >= words_.size()) return good = false, 0;
     return words_[at_++];
   }
-  // A number of things of `each` words that follow.
+  // Takes the number of items that follow, each of `each` words.
   size_t count(size_t each) {
     const uint64_t n = next();
     if (n > (words_.size() - at_) / each) good = false;
@@ -40,7 +40,7 @@ class Words {
   size_t at_ = 0;
 };
 
-// A name takes as many words whatever its length; what is longer is cut, between characters.
+// Appends a name, in a fixed number of words; longer names are cut at a character boundary.
 void push_name(const std::string& name, std::vector<uint64_t>* words) {
   size_t length = std::min(name.size(), name_bytes);
   while (length > 0 && length < name.size() && (name[length] & 0xc0) == 0x80) --length;
@@ -58,7 +58,7 @@ std::string next_name(Words* words) {
   return name;
 }
 
-// The entries of a map with the largest of something, by name.
+// Returns the `most` entries of a map with the largest size, in the map's order.
 template <class Map, class Size>
 std::vector<typename Map::const_iterator> largest(const Map& map, size_t most, Size size) {
   std::vector<typename Map::const_iterator> order;
@@ -115,7 +115,7 @@ void add_to(SymmetricProfile* sums, const SymmetricProfile& more) {
   for (const auto& [call, acquire] : more.acquires) add_to(&sums->acquires[call], acquire);
 }
 
-// Names that differ behind the cut are one here.
+// Names that differ only beyond the cut are merged.
 SymmetricProfile next_symmetric(Words* words) {
   constexpr size_t name_words = name_bytes / sizeof(uint64_t);
   SymmetricProfile profile;
@@ -131,8 +131,8 @@ SymmetricProfile next_symmetric(Words* words) {
   return profile;
 }
 
-// Slots begin at a millisecond and double: those of other ranks must meet. No run is longer than
-// centuries.
+// Returns true for a valid slot length: a millisecond times a power of two, so that the slots of
+// all ranks align. The limit, centuries, exceeds any run.
 bool is_slot(uint64_t ns) {
   return ns % Timeline::first_slot_ns == 0 && std::has_single_bit(ns / Timeline::first_slot_ns) &&
          ns <= UINT64_MAX / Timeline::most_slots / 4;
@@ -199,7 +199,7 @@ json timeline_json(const std::vector<Timeline>& timelines) {
 
 using Targets = std::map<uint64_t, Profile::Target>;  // by rank
 
-// All that were asked.
+// Returns the targets of at least one get.
 Targets asked(const std::vector<Profile::Target>& targets) {
   Targets asked;
   for (size_t rank = 0; rank < targets.size(); ++rank) {
@@ -208,7 +208,7 @@ Targets asked(const std::vector<Profile::Target>& targets) {
   return asked;
 }
 
-// Those to show: all, or those that were asked most.
+// Returns the targets to show: all, or those with the most gets.
 auto most_asked(const Targets& targets) {
   return largest(targets, most_targets, [](const Profile::Target& target) { return target.gets; });
 }

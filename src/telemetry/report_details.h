@@ -1,5 +1,6 @@
-// The part of a report that comes from every rank's profile: over time, by size, by key, by target
-// (profile.h); of OpenSHMEM programs by symmetric object and by acquire (symmetric_profile.h).
+// The part of a report that is derived from every rank's profile: over time, by size, by key, by
+// target (profile.h); for OpenSHMEM programs also by symmetric object and by acquire
+// (symmetric_profile.h).
 #pragma once
 
 #include <cstdint>
@@ -14,17 +15,17 @@ namespace nearcache {
 
 class ReportDetails {
  public:
-  // A rank's profile as it travels to the rank that writes the report: no more than `most_words`.
+  // Packs a rank's profile for sending it to the rank that writes the report; at most `most_words`
+  // words.
   static std::vector<uint64_t> pack(const Profile& profile);
   static std::vector<uint64_t> pack(const Profile& profile, const SymmetricProfile& symmetric);
   static constexpr size_t most_words = 8192;
 
-  // Adds what `pack` made of the profile of `rank`. False, and nothing is added, if it is not
-  // well-formed.
+  // Adds the packed profile of `rank`. Returns false and adds nothing if it is malformed.
   bool add(int rank, const std::vector<uint64_t>& packed);
 
   bool empty() const { return ranks_ == 0; }
-  std::string json() const;  // the value of "details"; docs/report.md
+  std::string json() const;  // the value of "details", see docs/report.md
 
  private:
   struct Adaptation {
@@ -38,10 +39,10 @@ class ReportDetails {
   int ranks_ = 0;
   std::vector<Timeline> timelines_;
   std::vector<Profile::Size> sizes_;
-  std::map<uint64_t, Profile::Target> targets_;  // by rank, those that were asked
+  std::map<uint64_t, Profile::Target> targets_;  // by rank; only targets of gets
   std::vector<Adaptation> adaptations_;
   std::vector<ReuseClass> reuse_;
-  bool symmetric_ = false;  // an OpenSHMEM program's, which has no reuse and no adaptations
+  bool symmetric_ = false;  // an OpenSHMEM program, which has neither reuse nor adaptations
   SymmetricProfile sums_;
   double sampled_ = 1;
 };

@@ -34,7 +34,7 @@ std::string in_quotes(const std::string& word) {
   return text + "'";
 }
 
-// As a shell would take it; long ones are cut.
+// Returns the command line, quoted for a shell; long ones are cut.
 std::string command_line() {
   constexpr size_t most = 4096;
   std::ifstream file("/proc/self/cmdline", std::ios::binary);

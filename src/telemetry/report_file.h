@@ -1,4 +1,4 @@
-// Writing the report to where the option `report` says.
+// Writes the report to where option `report` says.
 #pragma once
 
 #include <array>
@@ -8,27 +8,27 @@
 
 namespace nearcache {
 
-// The name of the running program's file, without folders.
+// Returns the file name of the running program, without directories.
 std::string program_name();
 
-// A number by which processes of a host know each other in a report.
+// Returns a number that identifies this host within a report.
 uint64_t node_number();
 
-// "single" to "multiple", by the library's own numbers of the four in that order; empty for any
-// other.
+// Returns "single" to "multiple" for a thread level. `levels` are the library's own numbers of the
+// four levels, in that order; any other level gives an empty string.
 std::string thread_level_name(int level, const std::array<int, 4>& levels);
 
-// Of this process' host, program and start, `seconds` ago; `threads`: the name of the thread level.
-// Ranks and windows are to be added.
+// Returns a report with this process's host, program and start, `seconds` ago. `threads` is the
+// name of the thread level. Ranks and windows are still to be added.
 Report new_report(const Options& options, std::string library, std::string modelled,
                   std::string threads, double seconds);
 
-// The values of option `report`: empty or 0, none; 1 or -, text on standard error; else the path of
-// a JSON file.
+// Values of option `report`: empty or 0, no report; 1 or -, text on standard error; anything else,
+// the path of a JSON file.
 bool report_is_wanted(const std::string& where);
 bool report_is_file(const std::string& where);
 
-// `rank` is the writer's, for the path.
+// `rank` is the writing rank, for the path.
 void write_report(const Report& report, const std::string& where, int rank);
 
 }  // namespace nearcache

@@ -1,4 +1,4 @@
-// Counters of one window, one process or one job, derived from the table nearcache/counters.def.
+// The counters of a window, a process or a job, derived from the table nearcache/counters.def.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Counters {
     return *this;
   }
 
-  // Levels (kind gauge) describe something that is gone; sums stay.
+  // Clears the gauges, which describe something that no longer exists, and keeps the sums.
   void clear_gauges() {
 #define NEARCACHE_CLEAR_gauge(name) name = 0;
 #define NEARCACHE_CLEAR_sum(name)

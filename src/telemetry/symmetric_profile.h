@@ -10,9 +10,9 @@ namespace nearcache {
 
 struct SymmetricProfile {
   struct Object {
-    uint64_t bytes = 0;                         // its size on a PE; 0: not known
-    uint64_t gets = 0, hits = 0, bypassed = 0;  // calls; of them hits, past the cache
-    // by transfers whose middle lies in it
+    uint64_t bytes = 0;                         // its size on one PE; 0: unknown
+    uint64_t gets = 0, hits = 0, bypassed = 0;  // calls; of them hits, bypassed
+    // by transfers whose midpoint is in the object
     uint64_t bytes_from_network = 0, bytes_to_network = 0;
   };
   struct Acquire {
@@ -20,7 +20,7 @@ struct SymmetricProfile {
   };
 
   std::map<std::string, Object> objects;    // by name
-  std::map<std::string, Acquire> acquires;  // by the call that was one
+  std::map<std::string, Acquire> acquires;  // by name of the call
 };
 
 }  // namespace nearcache

@@ -1,6 +1,6 @@
 // Prints the tables of options, counters and known defects of hosts as JSON. With arguments
-// NAME=VALUE: what the library says of each, a line for an argument, empty where the value is
-// allowed.
+// NAME=VALUE, prints what the library says about each, one line per argument: an error message, or
+// nothing if the value is allowed.
 #include <algorithm>
 #include <initializer_list>
 #include <iostream>
@@ -18,7 +18,7 @@ static void check(const std::string& setting) {
             << '\n';
 }
 
-// Of texts, not of literals: nlohmann-json is compiled once more for each length of a literal.
+// Texts instead of literals: nlohmann-json is instantiated once more for each length of a literal.
 using Texts = std::initializer_list<std::pair<const char*, const char*>>;
 
 static nlohmann::ordered_json object(Texts fields) {

@@ -1,9 +1,9 @@
-// The binary trace of one rank's gets and synchronisation: what lies in the file (docs/trace.md is
-// the same for readers).
+// The binary trace of one rank's gets and synchronisation: the file format (docs/trace.md describes
+// it for readers).
 //
-//   header, then blocks. Little-endian. A block is decoded alone: what records are relative to
-//   starts anew with each, so that a block that had to be dropped costs its own records only. A
-//   file whose last record is not `end` was cut short.
+//   A header, then blocks; little-endian. Each block can be decoded on its own: the values that
+//   records are relative to are reset at its start, so a dropped block costs only its own records.
+//   A file whose last record is not `end` was cut short.
 //
 //   header   magic[8] "NCTRACE\n", u32 version, u32 bytes of the header, u32 rank, u32 ranks (of
 //            MPI_COMM_WORLD), u64 start (ns, CLOCK_REALTIME: comparable between ranks), then texts
@@ -13,8 +13,8 @@
 //            start, u64 records dropped before it
 //
 //   record   one byte: kind | detail << 3, then the fields below as variable-length integers: seven
-//            bits a byte, the lowest first, bit 7 set on all but the last. `signed` ones are zigzag
-//            (0, -1, 1, -2, ... as 0, 1, 2, 3, ...).
+//            bits per byte, lowest first, bit 7 set in all bytes but the last. `signed` fields are
+//            zigzag-encoded (0, -1, 1, -2, ... as 0, 1, 2, 3, ...).
 //
 //   kind         detail               fields
 //   get          outcome | layout<<4  signed target - last target, signed displacement - last
@@ -26,17 +26,17 @@
 //   window       TraceWindow          select: id. created: id, rank in its group, ranks, bytes of
 //                                     own memory, displacement unit, mode, bytes of the name, name.
 //                                     freed: id. mode: id, mode.
-//   cost         0                    bytes, ns: a get of that size took so long, with its share of
-//                                     the synchronisation
-//   owner_write  0                    first byte, bytes, ns: own memory of the selected window was
-//                                     written by this rank (or by arriving writes) within so long
-//                                     before now; whole pages
-//   time         0                    ns since the last time (the block's, at its start)
-//   end          0                    ns since the start, gets, records dropped in all
+//   cost         TraceCost            bytes, ns: how long a get of that size took, including its
+//                                     share of the synchronisation; version 2: or a put, a quiet
+//   owner_write  0                    first byte, bytes, ns: own memory of the selected window,
+//                                     in whole pages, was written by this rank (or by arriving
+//                                     writes) at most that many ns ago
+//   time         0                    ns since the last time (the first: since the block's time)
+//   end          0                    ns since the start, gets, total records dropped
 //
-// get, write, sync (but `acquire`) and owner_write are of the window selected last. "Last" target
-// and displacement are those of the last get or write of the block, 0 at its start. Displacements
-// are bytes of the target's window memory.
+// get, write, sync (except `acquire`) and owner_write refer to the last selected window. "Last"
+// target and displacement are those of the last get or write in the block, initially 0.
+// Displacements are byte offsets in the target's window memory.
 #pragma once
 
 #include <cstddef>
@@ -48,14 +48,14 @@
 namespace nearcache {
 
 inline constexpr char trace_magic[9] = "NCTRACE\n";
-// Version 2 is of OpenSHMEM: one more text in the header, and records that version 1 has not.
+// Version 2 is for OpenSHMEM: one more text in the header, and records that version 1 lacks.
 inline constexpr uint32_t trace_version = 1, trace_version_of_apis = 2;
 inline constexpr uint32_t trace_block_magic = 0x4b42434e;  // "NCBK"
 inline constexpr size_t trace_block_header_bytes = 32;
 
 enum class TraceKind : uint8_t { get, sync, write, window, cost, owner_write, time, end };
 
-// What was called. `acquire` is any other call by which a program may learn of another's write (a
+// The call. `acquire` is any other call by which a program may learn of another rank's write (a
 // receive, a collective).
 enum class TraceSync : uint8_t {
   fence,
@@ -73,8 +73,8 @@ enum class TraceSync : uint8_t {
   request,
   acquire,
   invalidate,
-  // OpenSHMEM, of a context: a quiet; a fence; a call that completes what was written, such as a
-  // barrier; one that starts that, such as a wait.
+  // OpenSHMEM, for a context: a quiet; a fence; a call that completes earlier writes, such as a
+  // barrier; a call that starts to write them back, such as a wait.
   quiet,
   order,
   release,
@@ -82,7 +82,7 @@ enum class TraceSync : uint8_t {
 };
 inline constexpr int trace_syncs = 19;
 
-// What a cost record is of; version 1 has gets only.
+// The operation that a cost record is about; version 1 has only gets.
 enum class TraceCost : uint8_t { get, put, quiet };
 inline constexpr int trace_costs = 3;
 
@@ -104,17 +104,17 @@ inline constexpr int64_t unzigzag(uint64_t value) {
   return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
 }
 
-// The bytes of a varint of 56 bits at most as one number, the first lowest, without the bits that
-// say whether more follow.
+// Returns the bytes of a varint of at most 56 bits as one number, first byte lowest, without the
+// continuation bits.
 inline uint64_t varint_bytes(uint64_t value) {
   value = (value & 0x00fffffff0000000) << 4 | (value & 0x0fffffff);
   value = (value & 0x0fffc0000fffc000) << 2 | (value & 0x00003fff00003fff);
   return (value & 0x3f803f803f803f80) << 1 | (value & 0x007f007f007f007f);
 }
 
-// Writes `value` at `at`, where there must be room for 10 bytes, and returns its end. Most fields
-// are always or never of one byte. The lengths of others follow no pattern, those of displacements
-// above all: no branch hangs on them.
+// Writes `value` at `at`, where there must be room for 10 bytes, and returns the end. Most fields
+// are either always or never one byte long, so that branch predicts well. The lengths of longer
+// fields, above all displacements, follow no pattern, so no branch depends on them.
 inline uint8_t* put_varint(uint8_t* at, uint64_t value) {
   if (value < 0x80) {
     *at = static_cast<uint8_t>(value);
@@ -138,7 +138,7 @@ inline uint8_t* put_varint(uint8_t* at, uint64_t value) {
   return at;
 }
 
-// Reads a varint from [*at, end). False if it is cut off or longer than 64 bits.
+// Reads a varint from [*at, end). Returns false if it is truncated or longer than 64 bits.
 inline bool get_varint(const uint8_t** at, const uint8_t* end, uint64_t* value) {
   uint64_t result = 0;
   for (int shift = 0; shift < 64; shift += 7) {

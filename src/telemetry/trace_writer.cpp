@@ -50,13 +50,13 @@ void store_number(uint8_t* at, uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) at[i] = static_cast<uint8_t>(value >> (8 * i));
 }
 
-// What a block's header says of its size.
+// Stores the sizes in a block's header.
 void store_sizes(uint8_t* block, uint64_t bytes, uint64_t records) {
   store_number(block + 4, bytes - trace_block_header_bytes, 4);
   store_number(block + 8, records, 4);
 }
 
-// The program's signals are not for our thread.
+// Blocks signals while the thread is created: the program's signals are not for our thread.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -78,7 +78,7 @@ TraceWriter::~TraceWriter() { close(); }
 
 std::string TraceWriter::open(const std::string& path, const TraceOrigin& origin) {
   home_.settle();
-  // Not to wait for somebody who reads a FIFO; later the thread may wait for a slow one.
+  // O_NONBLOCK: does not wait for a reader of a FIFO. Later the thread may wait for a slow one.
   file_ =
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644);
   if (file_ < 0) return errno == ENXIO ? "nobody reads it" : strerror(errno);
@@ -161,8 +161,7 @@ void TraceWriter::finish_block() {
   store_sizes(begin_, current_->used, records_);
 }
 
-// The block is full: it goes to the thread if there is another to go on with, else what it holds is
-// lost.
+// Hands the full block to the thread if a free block is available; otherwise drops its records.
 void TraceWriter::next_block() {
   finish_block();
   bool kept = false;
@@ -208,9 +207,9 @@ void TraceWriter::write_blocks() {
   }
 }
 
-// What is complete of the block that is being filled. All others are free while this is asked for,
-// so it will not be dropped, and what is complete of it stays as it is until this thread has
-// written the whole.
+// Writes the complete part of the block that is being filled. It is called while all other blocks
+// are free, so the block will not be dropped, and its complete part does not change until this
+// thread has written the whole block.
 void TraceWriter::write_part(std::unique_lock<std::mutex>* lock) {
   const uint64_t complete = complete_.load(std::memory_order_acquire);
   const size_t bytes = complete >> 32;
@@ -222,7 +221,7 @@ void TraceWriter::write_part(std::unique_lock<std::mutex>* lock) {
   store_sizes(header, bytes, complete & UINT32_MAX);
   store_number(header + 12, 0, 4);
   std::memcpy(header + 16, block + 16, 16);
-  // At once, so that a run which is killed just now leaves the part or none.
+  // One system call, so that a run killed at this moment leaves either the whole part or nothing.
   const iovec pieces[] = {{header, sizeof header},
                           {const_cast<uint8_t*>(block) + sizeof header, bytes - sizeof header}};
   if (pwritev(file_, pieces, 2, place_) == static_cast<ssize_t>(bytes)) part_bytes_ = bytes;
@@ -274,7 +273,7 @@ void TraceWriter::get(uint64_t window, Outcome outcome, uint32_t target, int64_t
 
 void TraceWriter::sync(uint64_t window, TraceSync kind, int target) {
   begin(window);
-  // What may end a phase has a time of its own.
+  // Calls that may end a phase have a time of their own.
   if (kind != TraceSync::flush && kind != TraceSync::flush_local && kind != TraceSync::request)
     time();
   put_sync(kind, target);

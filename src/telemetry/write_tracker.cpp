@@ -12,7 +12,7 @@
 namespace nearcache {
 namespace {
 
-// Of the kernel's interface, what the headers of older distributions lack (Linux 6.7,
+// The parts of the kernel's interface that the headers of older distributions lack (Linux 6.7,
 // uapi/linux/fs.h and userfaultfd.h).
 struct PageRegion {
   uint64_t start, end, categories;
@@ -51,7 +51,7 @@ uint64_t mixed(uint64_t sum, uint64_t word) {
   return sum ^ sum >> 29;
 }
 
-// Four sums side by side, since each multiplication waits for the one before.
+// Computes four sums in parallel, since each multiplication depends on the one before.
 uint64_t sum_of(uintptr_t from, uintptr_t to) {
   uint64_t sums[4] = {0x9e3779b97f4a7c15u ^ (to - from), 1, 2, 3};
   const auto* at = reinterpret_cast<const unsigned char*>(from);
@@ -119,8 +119,8 @@ int WriteTracker::watch(const void* base, uint64_t bytes, bool or_by_sums) {
   range.end = range.begin + bytes;
   range.pages_begin = std::min((range.begin + page - 1) / page * page, range.end);
   range.pages_end = std::max(range.end / page * page, range.pages_begin);
-  // Another range on the same pages looks for us as well: what it has not looked at yet is no write
-  // of this one's time.
+  // A scan reports to every range that contains the page. So first scan the ranges that share pages
+  // with this one: their writes so far precede this range's watch.
   for (size_t other = 0; other < ranges_.size(); ++other) {
     const Range& r = ranges_[other];
     if (r.is_protected && r.pages_begin < range.pages_end && range.pages_begin < r.pages_end)
@@ -151,7 +151,8 @@ void WriteTracker::unwatch(int number) {
   ioctl(descriptor_, UFFDIO_UNREGISTER, &pages);
 }
 
-// Finds the written pages of a range, protects them anew, and tells every range that they lie in.
+// Finds the written pages of a range, write-protects them again, and records them in every range
+// that contains them.
 void WriteTracker::look_by_scan(int number, uintptr_t begin, uintptr_t end) {
   PageRegion regions[256];
   ScanArguments scan{};
@@ -165,7 +166,7 @@ void WriteTracker::look_by_scan(int number, uintptr_t begin, uintptr_t end) {
   scan.return_mask = page_is_written;
   while (scan.start < scan.end) {
     const int found = ioctl(pagemap_, scan_request, &scan);
-    if (found < 0) {  // unmapped meanwhile, or the kernel gave up: everything may have been written
+    if (found < 0) {  // unmapped in the meantime, or the kernel gave up: assume all was written
       regions[0] = {scan.start, scan.end, page_is_written};
       scan.walk_end = scan.end;
     }
