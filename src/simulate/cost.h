@@ -1,4 +1,4 @@
-// What gets cost in a simulation: the same line L + size * G for every get, so that totals
+// The cost of gets in a simulation: the same line L + size * G for every get, so that totals
 // suffice.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace nearcache::simulate {
 
 struct Cost {
-  double latency_ns = 2000;  // what the engine assumes until something is measured
+  double latency_ns = 2000;  // what the engine assumes until it has measurements
   double ns_per_byte = 0.2;
 
   double of(uint64_t gets, uint64_t bytes) const {
@@ -21,15 +21,15 @@ struct Cost {
   double get(uint64_t bytes) const { return of(1, bytes); }
 };
 
-// What hits cost together by the library's own reckoning.
+// Returns the total cost of hits by the library's own cost model.
 inline double hit_ns(uint64_t hits, uint64_t bytes) {
   const double fixed = hit_cost_ns(0);
   return fixed * static_cast<double>(hits) + (hit_cost_ns(1) - fixed) * static_cast<double>(bytes);
 }
 
-// What a trace has measured. On a busy machine some gets take longer than the network does, and all
-// of them may; none takes less. So both the mean is told and what the quickest tenth took, which
-// the machine's other work hardly touches.
+// The costs measured in a trace. On a busy machine some or even all gets take longer than the
+// network does, but none takes less. So the mean is reported as well as the time of the quickest
+// tenth, which the machine's other work hardly affects.
 class CostSamples {
  public:
   void add(uint64_t bytes, double ns) {

@@ -1,5 +1,5 @@
-// How much storage pays off: what the library would save, by storage, from little to all
-// distinct bytes. Long traces are sampled by key (sample.h), so that the whole curve takes
+// How much storage pays off: what the library would save, as a function of the storage, from little
+// to all distinct bytes. Long traces are sampled by key (sample.h), so that the whole curve takes
 // seconds.
 #pragma once
 
@@ -11,13 +11,13 @@
 namespace nearcache::simulate {
 
 struct CurvePoint {
-  uint64_t storage_bytes = 0;  // of a rank
+  uint64_t storage_bytes = 0;  // per rank
   double cost_saved = 0, hit_ratio = 0, byte_hit_ratio = 0;
 };
 
 struct WindowCurve {
   WindowContent content;
-  double sample_rate = 1;  // the smallest of any rank
+  double sample_rate = 1;  // the smallest rate of any rank
   std::vector<CurvePoint> points;
   CurvePoint infinite;
 };

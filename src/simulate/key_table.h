@@ -1,5 +1,5 @@
-// Numbers keys in the order in which they are met: a key is known by its 64-bit hash (of ten
-// million keys two are alike with a chance of 3 in a million).
+// Numbers keys in order of first occurrence. A key is identified by its 64-bit hash (among ten
+// million keys, the chance that any two collide is 3 in a million).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace nearcache::simulate {
 
 class KeyTable {
  public:
-  // The number of the key; keys() if it is met for the first time, which then is its number.
+  // Returns the key's number. A key that occurs for the first time gets the old value of keys().
   uint32_t number_of(uint64_t hash) {
     if ((keys_ + 1) * 2 > slots_.size()) grow();
     size_t at = place(hash);

@@ -1,5 +1,5 @@
-// One window's cache for the ranks of a node (option share): the library's, in plain memory of this
-// process.
+// A window's cache shared by the ranks of a node (option share): the library's, in this process's
+// own memory.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,13 @@ namespace nearcache::simulate {
 
 class NodeCache {
  public:
-  // For this many ranks; `settings`: of all together, which may adapt up to `limit` bytes. Null,
-  // and why, where the system refuses its addresses.
+  // Creates a cache for this many ranks. `settings` applies to all of them together; sizes may
+  // adapt up to `limit` bytes. Returns null and sets *wrong if the system refuses the address
+  // space.
   static std::shared_ptr<NodeCache> make(uint32_t ranks, bool in_bytes,
                                          const GetCacheSettings& settings, uint64_t limit,
                                          std::string* wrong);
-  // As one more of its ranks.
+  // Joins the cache as one more rank.
   static std::unique_ptr<SharedCache> join(const std::shared_ptr<NodeCache>& cache,
                                            MemoryBudget* budget, std::string* wrong);
 
@@ -30,7 +31,7 @@ class NodeCache {
   Region region_;
 };
 
-// Those of a node's windows, by their ids.
+// The caches of a node, by window id.
 using NodeCaches = std::unordered_map<uint64_t, std::shared_ptr<NodeCache>>;
 
 }  // namespace nearcache::simulate

@@ -1,4 +1,4 @@
-// What a simulation found, as a table for people, as CSV and as JSON.
+// The results of a simulation as a table for people, as CSV and as JSON.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ std::string study_text(const StudyOptions& options, const Study& study);
 std::string study_csv(const StudyOptions& options, const Study& study);
 std::string study_json(const StudyOptions& options, const Study& study);
 
-// What has to be said of traces that are not whole; one line each.
+// Returns remarks on traces that are incomplete, one per line.
 std::string notes_on(const Traces& traces);
 
 }  // namespace nearcache::simulate

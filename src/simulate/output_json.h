@@ -1,4 +1,4 @@
-// The parts that all JSON outputs have.
+// The parts that all JSON outputs have in common.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace nearcache::simulate {
 
-// Names come from files: what is not UTF-8 would not be JSON.
+// Replaces what is not valid UTF-8, and hence not valid JSON: names come from files.
 std::string text_for_json(const std::string& text);
 nlohmann::ordered_json cost_json(const Traces& traces);
 nlohmann::ordered_json traces_json(const Traces& traces);

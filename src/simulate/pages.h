@@ -1,11 +1,11 @@
-// A simulation of OpenSHMEM traces: every PE's accesses go through the library's page cache, one
-// for each context, over a network modelled by the cost of transfers, in virtual time; and the same
-// accesses without a cache, for comparison.
+// Simulates OpenSHMEM traces: every PE's accesses go through the library's page cache, one per
+// context, over a network modelled by the cost of transfers, in virtual time. The same accesses are
+// also simulated without a cache, for comparison.
 //
-// The network: a blocking get takes L + size * G; a put, a non-blocking get and an atomic that
-// returns nothing take a put's time, and are there L + size * G later; a quiet waits for what is
-// under way, and takes its own time if something is. Only communication takes time, so nothing is
-// hidden behind the program's computation, neither with the cache nor without it.
+// The network: a blocking get takes L + size * G. A put, a non-blocking get and a non-fetching
+// atomic take the time of a put, and complete L + size * G later. A quiet waits for what is in
+// flight; if anything is, it also takes its own time. Only communication takes time, so nothing
+// overlaps with the program's computation, neither with the cache nor without it.
 #pragma once
 
 #include <string>
@@ -16,17 +16,17 @@
 
 namespace nearcache::simulate {
 
-// What operations cost, in ns; means of what was measured, without the slowest fiftieth.
+// The cost of operations in ns: means of the measurements, without the slowest fiftieth.
 struct PageCosts {
   Cost get;
   double put_ns = 0, quiet_ns = 0;
   std::string from;  // "trace", "model" or "assumed"
 };
 
-// Over all PEs and contexts.
+// Results for one cache size, summed over all PEs and contexts.
 struct PageResult {
-  uint64_t storage_bytes = 0;  // of a context's cache
-  double ns = 0;               // of communication, summed over PEs
+  uint64_t storage_bytes = 0;  // per context
+  double ns = 0;               // communication time, summed over PEs
   PageCacheCounters counters;
 };
 
@@ -38,10 +38,11 @@ struct PageStudy {
   std::vector<PageResult> rows;  // by storage
 };
 
-// Whether all traces are of OpenSHMEM. An error if only some of them are.
+// Sets *pages to true if all traces are of OpenSHMEM programs. Returns an error message if only
+// some of them are.
 std::string are_pages(const StudyOptions& options, bool* pages);
 
-// Returns an empty string, or what is wrong.
+// Returns an empty string, or an error message.
 std::string run_pages(const StudyOptions& options, PageStudy* study);
 
 std::string pages_text(const PageStudy& study);

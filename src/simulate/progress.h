@@ -1,4 +1,4 @@
-// A line on standard error that shows how far a long simulation has come.
+// A line on standard error that shows the progress of a long simulation.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace nearcache::simulate {
 
 class Progress {
  public:
-  // Nothing is shown unless `shown`, nor in the first second.
+  // Shows nothing unless `shown`, and nothing in the first second.
   Progress(bool shown, uint64_t steps);
   ~Progress();
   Progress(const Progress&) = delete;

@@ -1,4 +1,4 @@
-// One rank's trace as a whole: what is in it, and the walk through its records that replays and
+// One rank's trace as a whole: what it contains, and the walk through its records that replays and
 // bounds have in common.
 #pragma once
 
@@ -20,36 +20,37 @@
 
 namespace nearcache::simulate {
 
-// What a first look at a trace finds.
+// The findings of a first pass over a trace.
 struct RankTrace {
   std::string path;
   TraceHeader header;
   std::vector<TraceWindowInfo> windows;
-  std::vector<uint64_t> gets;          // by window, those of the own rank left out
+  std::vector<uint64_t> gets;          // by window, without gets of own memory
   std::vector<TargetNumbers> targets;  // by window
-  std::vector<uint64_t> writes;  // when it wrote to a window by a call; no two within `write_apart`
+  std::vector<uint64_t> writes;  // when its calls wrote to a window; at least `write_apart` apart
   uint64_t records = 0;
   uint64_t dropped = 0;
   bool cut_short = false;
-  bool coherent = false;  // a window is in this mode at some time
+  bool coherent = false;  // a window is in this mode at some point
 };
 
 constexpr uint64_t write_apart = 100'000;  // ns
 
-// The first write of another rank after `now`, in ns of all ranks' clock; UINT64_MAX for none.
+// Returns the time of the first write by another rank after `now`, in ns of the clock common to all
+// ranks; UINT64_MAX if there is none.
 uint64_t next_write_of_others(const std::vector<RankTrace>& traces, const RankTrace& own,
                               uint64_t now);
 
-// Reads the whole trace once; its sampled costs are added to `costs`. Returns an empty string, or
+// Reads the whole trace once, and adds its sampled costs to `costs`. Returns an empty string, or
 // what is wrong with it.
 std::string look_through(const std::string& path, RankTrace* trace, CostSamples* costs);
 
-// What of a trace is played: which windows, by which rule, which of their keys.
+// The part of a trace that is replayed: which windows, in which mode, and which of their keys.
 struct Selection {
   std::vector<uint64_t> window_ids;  // empty: all
   std::optional<Mode> mode;          // none: as traced
   Sample sample;
-  bool strict_flush = false;  // mode transparent: there are no quiet phases
+  bool strict_flush = false;  // mode transparent: assume no quiet phases
 
   bool has(const TraceWindowInfo& window) const;
   Mode mode_of(const TraceWindowInfo& window) const {
@@ -57,13 +58,13 @@ struct Selection {
   }
 };
 
-// A Part (WindowReplay, ReuseCollector) for every chosen window of a rank, and who gets which
-// record.
+// Holds a Part (WindowReplay or ReuseCollector) for every selected window of a rank, and passes
+// each record to the parts it concerns.
 template <class Part>
 class RankParts {
  public:
-  // `make(window, acquires)` builds the part of a window, nullptr for none. `traces` are all
-  // ranks', `trace` is one of them.
+  // `make(window, acquires)` creates the part of a window, or nullptr. `traces` are those of all
+  // ranks; `trace` is one of them.
   template <class Make>
   RankParts(const std::vector<RankTrace>& traces, const RankTrace& trace,
             const Selection& selection, Make make)
@@ -78,7 +79,7 @@ class RankParts {
   void event(const TraceEvent& event) {
     Part* part = event.window < parts_.size() ? parts_[event.window].get() : nullptr;
     const uint64_t now = trace_.header.start_ns + event.ns;
-    // the library hears of it before what is written can be known
+    // the library is told of a write before its data can be seen
     if (acquires_.quiet && now >= others_write_) {
       acquires_.quiet = false;
       acquires_.add(false);
@@ -108,15 +109,17 @@ class RankParts {
     return selection_.sample.is_all() ||
            selection_.sample.has(hash_key({get.displacement, get.target, get.layout}));
   }
-  // Windows in mode transparent serve nothing older; those in mode coherent, what is as it was.
+  // After an acquire, windows in mode transparent serve nothing older; windows in mode coherent
+  // still serve what has not changed.
   void acquire(uint64_t now) {
     acquires_.add(false);
     others_write_ = next_write_of_others(traces_, trace_, now);
     acquires_.quiet = !selection_.strict_flush;
     fetching_ = false;
   }
-  // What completes gets, or opens an epoch that a shared lock may: whether lock was exclusive a
-  // trace does not tell.
+  // Returns true for calls that complete gets or may open an epoch with a shared lock, since a
+  // trace does not record whether a lock was exclusive. They tell nothing about other ranks'
+  // writes.
   static bool tells_nothing(TraceSync kind) {
     switch (kind) {
       case TraceSync::flush:
@@ -156,7 +159,7 @@ class RankParts {
   const std::vector<RankTrace>& traces_;
   const RankTrace& trace_;
   Acquires acquires_;
-  uint64_t others_write_ = 0;  // the next time after the last acquire
+  uint64_t others_write_ = 0;  // time of the next write by another rank after the last acquire
   bool fetching_ = false;      // a fetching operation may be outstanding
   std::vector<std::unique_ptr<Part>> parts_;
 };
@@ -168,8 +171,8 @@ struct Walked {
   RankParts<Part>* parts;
 };
 
-// Walks through traces that look_through has found readable, event by event of all of them in the
-// order of their times. Returns an empty string, or what has happened to one since.
+// Walks through the events of several traces together, in order of their times. look_through() must
+// have found the traces readable. Returns an empty string, or what has gone wrong since then.
 template <class Part>
 std::string walk(const std::vector<Walked<Part>>& all, Progress* progress) {
   struct Place {
@@ -188,7 +191,7 @@ std::string walk(const std::vector<Walked<Part>>& all, Progress* progress) {
     else if (!place->reader.error().empty())
       return place->reader.error();
   }
-  // the earliest one is on top; of equals, any
+  // a heap with the earliest event on top; ties in any order
   const auto later = [](const auto& one, const auto& other) { return one->now() > other->now(); };
   std::make_heap(places.begin(), places.end(), later);
   uint64_t count = 0;

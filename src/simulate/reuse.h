@@ -1,5 +1,5 @@
-// Which of one window's gets could be served by a cache at all: for every get, whether bytes
-// fetched before are still valid, and since when. The bounds (bounds.h) are computed from this.
+// Determines which gets of a window could be served by any cache: for every get, whether bytes
+// fetched earlier are still valid, and since when. The bounds (bounds.h) are computed from this.
 #pragma once
 
 #include <atomic>
@@ -16,32 +16,33 @@
 
 namespace nearcache::simulate {
 
-// Two successive gets of one key, between which its bytes may be kept or not.
+// Two successive gets of one key, between which its bytes may be kept.
 struct Interval {
-  uint32_t from, to;  // numbers of the gets, among those that may be cached
-  uint32_t head;      // bytes that need to be kept, and need not be fetched again
-  bool whole;         // they are all that the second get asks for
+  uint32_t from, to;  // numbers of the gets among the cacheable ones
+  uint32_t head;      // bytes that, if kept, need not be fetched again
+  bool whole;         // they are all the bytes of the second get
 };
 
-// What keeping a key from its first use on would serve.
+// What is served if a key is kept from its first use on.
 struct KeyUse {
-  uint64_t hits = 0;       // gets served whole
-  uint64_t hit_bytes = 0;  // bytes served, of partial hits too
+  uint64_t hits = 0;       // gets served completely
+  uint64_t hit_bytes = 0;  // bytes served, including partial hits
   uint32_t bytes = 0;      // the largest get
 };
 
 struct Reuse {
-  uint64_t gets = 0, bytes = 0;  // of other ranks' memory, cacheable or not
-  uint64_t own_gets = 0;         // of the rank's own memory
-  uint32_t moments = 0;          // gets that may be cached
+  uint64_t gets = 0, bytes = 0;  // gets of other ranks' memory, cacheable or not
+  uint64_t own_gets = 0;         // gets of the rank's own memory
+  uint32_t moments = 0;          // cacheable gets
   uint64_t distinct_bytes = 0;
   std::vector<Interval> intervals;
   std::vector<KeyUse> keys;
-  // An infinite cache.
+  // What an infinite cache serves.
   uint64_t hits = 0, hit_bytes = 0;
-  bool needs_no_storage = false;  // mode transparent: repeats are served by the get under way
+  bool needs_no_storage = false;  // mode transparent: repeats are served by the get in flight
 
-  // The distinct bytes in pieces of so many at least, all of them whole granules.
+  // Returns the distinct bytes as stored: each key takes at least `least` bytes, rounded up to
+  // granules.
   uint64_t stored_bytes(uint64_t least) const;
 };
 
@@ -51,9 +52,9 @@ class ReuseCollector {
     Mode mode = Mode::always;
     uint64_t max_get = 4 << 20;  // larger gets are never cached
     Sample sample;
-    bool intervals = true;                     // keep them; else sums only
-    const RegionVersions* versions = nullptr;  // mode coherent; none: as mode transparent
-    uint64_t start_ns = 0;                     // of the trace
+    bool intervals = true;                     // collect intervals; otherwise only sums
+    const RegionVersions* versions = nullptr;  // mode coherent; null: as in mode transparent
+    uint64_t start_ns = 0;                     // start of the trace
   };
   ReuseCollector(const TraceWindowInfo& info, const Settings& settings, Acquires* acquires);
 
@@ -65,17 +66,17 @@ class ReuseCollector {
   void set_mode(Mode mode);
   Mode mode() const { return mode_; }
 
-  // The result; the collector is empty afterwards.
+  // Returns the result and leaves the collector empty.
   Reuse take();
 
  private:
   struct KeyState {
     uint64_t generation = 0;
-    uint64_t time = 0;     // of the last get, in gets and writes
+    uint64_t time = 0;     // of the last get, counted in gets and writes
     uint32_t number = 0;   // of the last get
-    uint32_t acquire = 0;  // the number of acquires then
-    uint64_t ns = 0;       // and the time
-    // bytes of the last get; of the largest since it became valid; 0: never asked for
+    uint32_t acquire = 0;  // number of acquires at the last get
+    uint64_t ns = 0;       // time of the last get
+    // bytes of the last get; of the largest get since the key became valid; 0: never requested
     uint32_t last = 0, most = 0;
   };
 
@@ -92,8 +93,8 @@ class ReuseCollector {
   Acquires* acquires_;
   uint64_t generation_ = 0;
   uint64_t time_ = 0;
-  uint32_t acquire_ = 0;      // of the last get
-  uint64_t acquired_ns_ = 0;  // the first get since
+  uint32_t acquire_ = 0;      // number of acquires at the last get
+  uint64_t acquired_ns_ = 0;  // time of the first get since that acquire
   KeyTable table_;
   std::vector<KeyState> states_;
   WrittenRanges written_;

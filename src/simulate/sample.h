@@ -1,7 +1,7 @@
-// Spatial sampling (SHARDS: Waldspurger, Park, Garthwaite, Ahmad, FAST 2015): by the key's hash,
-// either all gets of a key are in the sample or none. A cache with the same share of the storage
-// then behaves on the sample like the whole one on all gets; replaying real policies this way is
-// their "miniature simulation" (Waldspurger et al., ATC 2017).
+// Spatial sampling (SHARDS: Waldspurger, Park, Garthwaite, Ahmad, FAST 2015): the key's hash
+// decides whether all gets of a key are in the sample or none. On the sample, a cache with the same
+// fraction of the storage behaves like the full cache on all gets. Replaying real policies this way
+// is called "miniature simulation" (Waldspurger et al., ATC 2017).
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace nearcache::simulate {
 
 class Sample {
  public:
-  Sample() = default;  // everything
-  // About `rate` (0..1] of the keys.
+  Sample() = default;  // samples everything
+  // Samples about the fraction `rate` (0..1] of the keys.
   explicit Sample(double rate) {
     if (rate < 1) below_ = std::max<uint64_t>(1, static_cast<uint64_t>(std::ldexp(rate, 32)));
   }

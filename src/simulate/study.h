@@ -1,4 +1,5 @@
-// A simulation: traces, by policy, storage and index; for each storage also the bounds of bounds.h.
+// A simulation: replays traces for each policy, storage and index size, and computes the bounds of
+// bounds.h for each storage size.
 #pragma once
 
 #include <optional>
@@ -13,12 +14,12 @@
 
 namespace nearcache::simulate {
 
-// A size that is given, or that depends on the window.
+// A size that is either given or depends on the window.
 struct Amount {
   std::string text;  // as the user wrote it
   bool relative = false;
-  double share = 0;    // relative: of the distinct bytes, or keys, of a rank's window
-  uint64_t value = 0;  // otherwise
+  double share = 0;    // relative: fraction of the distinct bytes (or keys) of a rank's window
+  uint64_t value = 0;  // if not relative
 
   uint64_t of(uint64_t whole) const {
     return relative ? static_cast<uint64_t>(share * static_cast<double>(whole)) : value;
@@ -32,48 +33,48 @@ struct StudyOptions {
   bool storages_given = false;  // by the user
   Selection selection;
   bool adaptive = false;
-  // Ranks of a node, in the order of their numbers, that have one cache of a window together.
+  // Number of consecutive ranks that form a node and share one cache per window.
   uint32_t ranks_per_node = 1;
-  bool by_host = false;  // those whose traces name the same host do
+  bool by_host = false;  // ranks whose traces name the same host form a node
   bool shares() const { return by_host || ranks_per_node > 1; }
   bool bounds = true;
   bool show_progress = false;
-  std::optional<Cost> model;  // none: from the traces
-  Options library;            // all else of the library, at its defaults or as given
+  std::optional<Cost> model;  // none: measured in the traces
+  Options library;            // all other options of the library, default or as given
 };
 
-// All traces, looked through, and what gets cost by them.
+// All traces after the first pass, and the cost of gets derived from them.
 struct Traces {
   std::vector<RankTrace> ranks;
   Cost cost;
   std::string cost_from;  // "trace", "model" or "assumed"
-  // what was measured: of the quickest tenth of the samples, in the mean
+  // measured: the quickest tenth of the samples, and the mean
   Cost cost_least, cost_measured;
   uint32_t cost_samples = 0;
-  VersionsById versions;  // read where a window is replayed in mode coherent
+  VersionsById versions;  // only if a window is replayed in mode coherent
 };
 
-// What of one window, summed over ranks, there is to cache.
+// What there is to cache in a window, summed over ranks.
 struct WindowContent {
   uint64_t id = 0;
   std::string name;
-  uint8_t mode = 0;    // as traced, at its creation
-  uint32_t ranks = 0;  // traces that have it
+  uint8_t mode = 0;    // as traced, at creation
+  uint32_t ranks = 0;  // number of traces that contain it
   uint64_t gets = 0, bytes = 0, own_gets = 0;
   uint64_t distinct_keys = 0, distinct_bytes = 0;
-  uint64_t stored_bytes = 0;  // distinct bytes, in the granules that storage has
-  // Of the rank that has most: distinct bytes, and the storage for all of them, with the lines
-  // around small gets.
+  uint64_t stored_bytes = 0;  // distinct bytes, rounded up to the storage's granules
+  // Of the rank with the most: distinct bytes, and the storage needed for all of them, including
+  // the lines around small gets.
   uint64_t largest_rank_bytes = 0, largest_rank_room = 0;
 };
 
 struct StudyRow {
   PolicyKind policy;
-  size_t storage, index;       // numbers of the amounts
-  uint64_t storage_bytes = 0;  // at the start, summed over ranks and windows
+  size_t storage, index;       // indices of the amounts in StudyOptions
+  uint64_t storage_bytes = 0;  // initial, summed over ranks and windows
   uint64_t index_entries = 0;
   WindowResult total;
-  std::vector<WindowResult> windows;  // as Study::windows
+  std::vector<WindowResult> windows;  // in the order of Study::windows
 };
 
 struct StudyBounds {
@@ -87,25 +88,25 @@ struct Study {
   std::vector<WindowContent> windows;
   std::vector<StudyRow> rows;       // by storage, index, policy
   std::vector<StudyBounds> bounds;  // by storage
-  // share of the keys that the bounds were computed from, of the longest trace
+  // fraction of the keys from which the bounds of the longest trace were computed
   double bounds_rate = 1;
-  uint64_t gets = 0, bytes = 0;  // of all windows
+  uint64_t gets = 0, bytes = 0;  // in all windows
 };
 
-// Returns an empty string, or what is wrong.
+// Both return an empty string, or an error message.
 std::string look_through(const StudyOptions& options, Traces* traces);
 std::string run_study(const StudyOptions& options, Study* study);
 
 WindowSettings window_settings(const StudyOptions& options, const Traces& traces,
                                const TraceWindowInfo& window, PolicyKind policy, uint64_t storage,
                                uint64_t index);
-// What is needed for windows in mode coherent. Returns an empty string, or what is wrong.
+// Reads what windows in mode coherent need. Returns an empty string, or an error message.
 std::string read_versions(const StudyOptions& options, Traces* traces);
-// One Reuse for every window of a rank; empty where it is not selected.
+// Computes a Reuse for every window of a rank; it is empty if the window is not selected.
 std::string collect_reuse(const StudyOptions& options, const Traces& traces, const RankTrace& trace,
                           const Sample& sample, bool intervals, Progress* progress,
                           std::vector<Reuse>* reuse);
-// Windows of all ranks by id, in the order in which they are met.
+// Returns the index in `windows` of the window with this id, which is appended if it is new.
 size_t content_of(const TraceWindowInfo& info, std::vector<WindowContent>* windows);
 
 }  // namespace nearcache::simulate

@@ -1,5 +1,5 @@
-// What traces contain: by window, what was requested, how often it repeats, in what sizes, and how
-// much was written.
+// What traces contain: for each window, what was requested, how often it repeats, in what sizes,
+// and how much was written.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace nearcache::simulate {
 
-// First and last of something, in ns of CLOCK_REALTIME, so that ranks can be compared.
+// The first and last time of something, in ns of CLOCK_REALTIME, so that ranks can be compared.
 struct Span {
   uint64_t first = UINT64_MAX, last = 0;
   bool empty() const { return first > last; }
@@ -26,19 +26,19 @@ struct Span {
   }
 };
 
-// Of one window; sums over ranks, unless it is one rank's.
+// Facts about a window, for one rank or summed over ranks.
 struct WindowFacts {
   static constexpr int size_classes = 64;
 
   uint64_t gets = 0, bytes = 0, own_gets = 0;
   uint64_t distinct_keys = 0, distinct_bytes = 0;
-  std::map<uint64_t, uint64_t> repeats;  // keys that were asked for so many times
-  // gets of at most 2^i bytes; their bytes
+  std::map<uint64_t, uint64_t> repeats;  // number of keys by how often they were requested
+  // gets of at most 2^i bytes and more than 2^(i-1); their bytes
   std::array<uint64_t, size_classes> sizes{}, size_bytes{};
   std::array<uint64_t, outcome_count> outcomes{};
   std::array<uint64_t, trace_syncs> syncs{};
-  uint64_t own_writes = 0, own_write_bytes = 0;  // puts and accumulates by the rank
-  // stores into the rank's own memory that were noticed
+  uint64_t own_writes = 0, own_write_bytes = 0;  // puts and accumulates by this rank
+  // noticed stores into the rank's own memory
   uint64_t owner_writes = 0, owner_write_bytes = 0;
   Span reads, writes;
 
@@ -57,7 +57,7 @@ struct WindowSummary {
   uint8_t mode = 0;
   int64_t unit = 1;
   uint32_t ranks_in_window = 0;
-  uint64_t bytes = 0;  // of memory, of the ranks whose traces there are
+  uint64_t bytes = 0;  // of window memory, of the ranks with traces
   WindowFacts facts;
   std::vector<RankFacts> ranks;
 };

@@ -1,4 +1,4 @@
-// Numbers for the targets of a window, so that data about each can be kept in an array.
+// Numbers the targets of a window, so that data about each can be kept in an array.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +13,18 @@ class TargetNumbers {
  public:
   static constexpr uint32_t none = UINT32_MAX;
 
-  // Ranks 0 to `ranks` - 1, each its own number.
+  // Ranks 0 to `ranks` - 1, numbered as themselves.
   explicit TargetNumbers(uint32_t ranks = 0) : count_(ranks) {}
-  // Those that a trace names, sorted: of a window whose size is not known, or too large for rows.
+  // The ranks that a trace names, sorted: for a window whose size is unknown, or too large for an
+  // array.
   explicit TargetNumbers(std::vector<uint32_t> named)
       : count_(static_cast<uint32_t>(named.size())),
         named_(std::make_shared<const std::vector<uint32_t>>(std::move(named))) {}
 
   uint32_t count() const { return count_; }
-  // The same for all ranks of the window.
+  // Returns true if the numbers are ranks, and thus the same for all ranks of the window.
   bool are_ranks() const { return named_ == nullptr; }
-  // `none` for what is no target: files lie.
+  // Returns the number of `rank`, or `none` if it is not a target: files cannot be trusted.
   uint32_t of(uint32_t rank) const {
     if (named_ == nullptr) return rank < count_ ? rank : none;
     const auto at = std::lower_bound(named_->begin(), named_->end(), rank);

@@ -1,10 +1,10 @@
-// Reads one rank's trace (telemetry/trace_format.h), record by record and block by block: memory
-// does not grow with the file.
+// Reads one rank's trace (telemetry/trace_format.h) record by record, holding one block at a time:
+// memory does not grow with the file.
 //
-// Nothing in a file is trusted: sizes are checked against what is there, every number against what
-// a program could have done. A file that ends inside a block (the program was killed, the disk was
-// full) is read to its last whole block; any other violation of the format is an error that names
-// the place.
+// Nothing in a file is trusted: sizes are checked against what is there, and every number against
+// what a program could have done. A file that ends inside a block (the program was killed, the disk
+// was full) is read up to its last complete block; any other violation of the format is an error
+// that names the place.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +27,14 @@ struct TraceHeader {
   bool is_mpi() const { return api == "MPI"; }
 };
 
-// A window of the trace. One whose creation was in a block that was dropped is known by its id
-// only.
+// A window of the trace. If its creation was in a dropped block, only its id is known.
 struct TraceWindowInfo {
   uint64_t id = 0;
   bool announced = false;
   uint32_t rank = UINT32_MAX, ranks = UINT32_MAX;  // in the window's group
   uint64_t own_bytes = 0;
-  int64_t unit = 1;  // displacement unit; 0: ranks differ
-  uint8_t mode = 0;  // at its creation, as `Mode`
+  int64_t unit = 1;  // displacement unit; 0 if ranks differ
+  uint8_t mode = 0;  // at creation, a `Mode`
   std::string name;
 };
 
@@ -46,9 +45,9 @@ struct TraceEvent {
   uint8_t detail = 0;           // Outcome, TraceSync, TraceWrite or TraceWindow
   uint32_t window = no_window;  // index into TraceReader::windows()
   uint32_t target = 0;          // get, write
-  int64_t sync_target = -1;     // sync: -1: all, or none
-  uint64_t ns = 0;              // since the header's start, as far as the trace says
-  int64_t displacement = 0;     // get: where it begins; write, owner_write: the first byte
+  int64_t sync_target = -1;     // sync; -1: all, or none
+  uint64_t ns = 0;              // since the header's start; the last time that the trace gave
+  int64_t displacement = 0;     // get: its start; write, owner_write: the first byte
   uint64_t bytes = 0;           // get, write, owner_write, cost
   uint32_t layout = 0;          // get: 0 is contiguous
   int64_t from = 0, to = 0;     // get, write: bytes touched, [from, to)
@@ -57,14 +56,15 @@ struct TraceEvent {
 
 class TraceReader {
  public:
-  // No block of a sound trace is larger: what says so is damage, not data.
+  // No valid trace has larger blocks: a larger size means damage.
   static constexpr uint64_t most_block_bytes = uint64_t{64} << 20;
 
   // Returns an empty string, or what is wrong with the file or its header.
   std::string open(const std::string& path);
 
-  // The next record; false at the end, also at the end of what is readable (error(), cut_short()).
-  // `select` and `time` records are used here and not shown, `time` only if asked for.
+  // Reads the next record. Returns false at the end, or where the file stops being readable
+  // (error(), cut_short()). `select` records are consumed here and not returned; `time` records
+  // only if requested.
   bool next(TraceEvent* event);
 
   void show_times() { shows_times_ = true; }
@@ -72,7 +72,7 @@ class TraceReader {
   const std::string& path() const { return path_; }
   const TraceHeader& header() const { return header_; }
   const std::vector<TraceWindowInfo>& windows() const { return windows_; }
-  // damage, with its place; empty if there is none
+  // damage and its place; empty if there is none
   const std::string& error() const { return error_; }
   bool cut_short() const { return cut_short_; }  // the file ends before its `end`
   uint64_t dropped() const { return dropped_; }  // records that the writer could not keep
@@ -110,7 +110,7 @@ class TraceReader {
   uint32_t records_left_ = 0;
   uint32_t selected_ = TraceEvent::no_window;
   uint32_t last_target_ = 0;
-  uint64_t last_displacement_ = 0;  // wraps as the writer's does
+  uint64_t last_displacement_ = 0;  // wraps around like the writer's
   uint64_t ns_ = 0;
   uint64_t dropped_ = 0;
   bool shows_times_ = false;

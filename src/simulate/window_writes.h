@@ -1,4 +1,4 @@
-// The writes of windows, from the traces of all ranks.
+// Collects the writes of windows from the traces of all ranks.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace nearcache::simulate {
 
-// Of one window by all ranks, and the time in which it was read.
+// All ranks' writes to one window, and the time span in which it was read.
 struct WindowWrites {
   std::vector<TimedWrite> writes;
   uint64_t first_get = UINT64_MAX, last_get = 0;
 };
 
-// Puts end with the synchronisation that completes them, at the first later time that the trace
-// knows.
+// Returns true for calls that complete puts. A put ends at the first time known to the trace after
+// such a call.
 inline bool completes(TraceSync kind) {
   switch (kind) {
     case TraceSync::fence:
@@ -32,10 +32,10 @@ inline bool completes(TraceSync kind) {
   }
 }
 
-// A walk through a rank's trace: its writes, and when it reads.
+// Collects, while walking through a rank's trace, its writes and when it reads.
 class WriteCollector {
  public:
-  // `windows`: by window of the trace; null where nobody asks.
+  // `windows`: by window of the trace; null if not wanted.
   WriteCollector(const RankTrace& trace, std::vector<WindowWrites*> windows)
       : trace_(trace), windows_(std::move(windows)), open_(windows_.size()) {}
 
@@ -67,8 +67,8 @@ class WriteCollector {
  private:
   struct Open {
     std::vector<size_t> writes;
-    size_t completed = 0;  // the first so many
-    bool read = false;     // since the last time that is known
+    size_t completed = 0;  // number of leading writes that have been completed
+    bool read = false;     // since the last known time
   };
 
   void close(uint64_t now) {
