@@ -8,9 +8,9 @@
 namespace nearcache::simulate {
 namespace {
 
-// Granules in use at every moment: adding to a span unless it would exceed a limit, in O(log n). A
-// segment tree that pushes nothing down: `most` holds inside the node's span with its own `added`,
-// without that of the nodes above.
+// Granules in use at every moment: adds to a span unless a limit would be exceeded, in O(log n). A
+// segment tree without push-down: a node's `most` is the maximum within its span, including its own
+// `added` but not those of the nodes above it.
 class Occupancy {
  public:
   explicit Occupancy(uint64_t moments)
@@ -72,7 +72,7 @@ Bounds::Bounds(Reuse reuse, const Cost& cost, uint64_t most_moments) : reuse_(st
   order.reserve(reuse_.intervals.size());
   for (uint32_t i = 0; i < reuse_.intervals.size(); ++i)
     order.emplace_back(density(reuse_.intervals[i]), i);
-  // Ties by time, so that the result does not hang on the sort.
+  // Ties are broken by time, so that the result does not depend on the sort.
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
@@ -108,7 +108,7 @@ Bound Bounds::clairvoyant(uint64_t storage_bytes) const {
   Occupancy occupancy(reuse_.moments / step_ + 1);
   Bound bound;
   for (const Interval& interval : reuse_.intervals) {
-    // A step is occupied as a whole if any of it is.
+    // An interval occupies every step that it touches.
     const uint64_t from = interval.from / step_;
     const uint64_t to = (interval.to + step_ - 1) / step_;
     if (occupancy.add_if_fits(from, to, granules_of(interval.head), limit))

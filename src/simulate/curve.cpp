@@ -10,13 +10,13 @@
 namespace nearcache::simulate {
 namespace {
 
-// Traces of more gets are sampled down to about so many, but never below a number of keys that
-// still tells sizes and repeats.
+// Longer traces are sampled down to about `enough_gets` gets, but not below `enough_keys` keys,
+// which still represent sizes and repeats.
 constexpr double enough_gets = 500000, enough_keys = 20000;
-constexpr double least_share = 1.0 / 1024;  // of the distinct bytes: where the curve begins
-constexpr double least_end = 64 << 10;      // bytes, where it ends: nobody saves less memory
+constexpr double least_share = 1.0 / 1024;  // fraction of the distinct bytes where the curve begins
+constexpr double least_end = 64 << 10;  // bytes; it ends here or later: saving less is of no use
 
-// What one rank asks of one window.
+// What one rank requests from one window.
 struct Use {
   uint64_t gets = 0, bytes = 0, keys = 0;
 };
@@ -86,8 +86,8 @@ class CurveRun {
     curve.infinite = point_of(content, static_cast<double>(infinite_[at].hits),
                               static_cast<double>(infinite_[at].hit_bytes));
     curve.infinite.storage_bytes = content.largest_rank_bytes;
-    // From least_share to an eighth more than what all takes: storage is never without gaps. Lines
-    // and what is read ahead may be many times what a small window asks for.
+    // From least_share up to an eighth more than all data takes, since storage is never without
+    // gaps. Lines and read-ahead may take many times what a small window requests.
     const double most =
         std::max(1.125 * static_cast<double>(content.largest_rank_room), least_end) /
         static_cast<double>(std::max<uint64_t>(content.largest_rank_bytes, 1));
@@ -129,7 +129,7 @@ class CurveRun {
     return {};
   }
 
-  // One rate for a whole rank: its windows share generations and clocks.
+  // Uses one rate for a whole rank, because its windows share generations and clocks.
   static Sample sample_of(const RankUse& use) {
     double gets = 0, keys = 0;
     for (const Use& window : use) {
@@ -165,8 +165,8 @@ class CurveRun {
     return wrong;
   }
 
-  // The sample's misses stand for all misses. The gets of the few keys that are asked for most, of
-  // which a sample has too many or too few, are hits mostly (the correction of SHARDS-adj).
+  // Scales up the sample's misses, not its hits. A sample has too many or too few gets of the few
+  // most requested keys, and these gets are mostly hits (the correction of SHARDS-adj).
   static void add(const Use& use, const WindowResult& result, const Sample& sample, Total* total) {
     const auto missed = [&sample](uint64_t asked, uint64_t served) {
       return static_cast<double>(asked - served) / sample.rate();

@@ -14,7 +14,8 @@
 namespace nearcache::simulate {
 namespace {
 
-// To a file, or to standard output for "-". Returns an empty string, or what went wrong.
+// Writes to a file, or to standard output if `path` is "-". Returns an empty string, or what went
+// wrong.
 std::string write_text(const std::string& path, const std::string& text) {
   FILE* file = path == "-" ? stdout : fopen(path.c_str(), "w");
   if (file == nullptr) return fmt::format("{}: {}", path, strerror(errno));

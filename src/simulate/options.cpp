@@ -13,7 +13,7 @@
 namespace nearcache::simulate {
 namespace {
 
-constexpr double automatic_index = 1.5;  // of the distinct keys: the index is no limit then
+constexpr double automatic_index = 1.5;  // times the distinct keys: then the index is no limit
 
 struct Texts {
   std::vector<std::string> policies{"rate"}, storages{"25%"}, indexes{"auto"}, set;
@@ -66,7 +66,8 @@ bool set_model(const std::string& text, StudyOptions* study, std::string* wrong)
   return true;
 }
 
-// The flag by which a study is told of an option of the library; nothing: it is told by --set.
+// Returns the command's own flag for an option of the library, or an empty string if it is set by
+// --set.
 std::string_view flag_of(std::string_view option) {
   for (const auto& [name, flag] :
        std::initializer_list<std::pair<std::string_view, std::string_view>>{
@@ -83,7 +84,7 @@ std::string_view flag_of(std::string_view option) {
 
 bool set_library(const std::vector<std::string>& settings, StudyOptions* study,
                  std::string* wrong) {
-  // not this machine's memory: results must not depend on where they are made
+  // instead of this machine's memory: results must not depend on where they are computed
   study->library.max_storage = uint64_t{1} << 30;
   for (const std::string& setting : settings) {
     const size_t equals = setting.find('=');
@@ -144,7 +145,7 @@ bool parse_amount(const std::string& text, char unit, Amount* amount) {
   }
   const bool good =
       unit == 'b' ? parse_bytes(text, &amount->value) : parse_count(text, &amount->value);
-  // what the engine can hold
+  // the most that the engine can hold
   constexpr uint64_t most_storage = uint64_t{32} << 30, most_index = uint64_t{1} << 28;
   return good && amount->value <= (unit == 'b' ? most_storage : most_index);
 }
@@ -157,11 +158,11 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
   Texts texts;
   StudyOptions& study = arguments->study;
   app.add_option("traces", study.traces, "Traces, one per rank")->required()->type_name("TRACE");
-  // Several values stand in one word, so that a trace after them is not taken for one.
+  // Several values are given in one word, so that a trace after them is not taken for a value.
   const auto list = [&app](const char* flag, auto& values, const char* help) {
     return app.add_option(flag, values, help)->delimiter(',')->allow_extra_args(false);
   };
-  std::vector<const CLI::Option*> of_windows;  // OpenSHMEM's page cache has nothing like them
+  std::vector<const CLI::Option*> of_windows;  // options that OpenSHMEM's page cache lacks
   of_windows.push_back(
       list("--policy", texts.policies, "Policies, by the library's names")->capture_default_str());
   CLI::Option* storage = list("--storage", texts.storages,

@@ -20,7 +20,7 @@ double ratio(uint64_t part, uint64_t whole) {
   return ratio(static_cast<double>(part), static_cast<double>(whole));
 }
 
-// The shares that rows of policies and of bounds have in common.
+// The ratios that rows of policies and of bounds have in common.
 struct Shares {
   double cost_saved, hits, bytes;
 };
@@ -58,7 +58,8 @@ std::string bytes_text(uint64_t bytes) {
   return fmt::format("{} B", bytes);
 }
 
-// Names come from files: a terminal would take their control characters for commands.
+// Replaces the control characters in names, which come from files and which a terminal would take
+// for commands.
 std::string text_for_terminal(const std::string& name) {
   std::string text = text_for_json(name);
   for (size_t at = 0; at < text.size(); ++at) {
@@ -70,7 +71,7 @@ std::string text_for_terminal(const std::string& name) {
   return text;
 }
 
-// Three bounds of one storage, with the names that all outputs use.
+// Calls each() for the three bounds of one storage size, with the names that all outputs use.
 template <class Each>
 void each_bound(const StudyBounds& bounds, Each each) {
   each("best fixed", "best_fixed", bounds.best_fixed);
@@ -181,8 +182,8 @@ ordered_json bounds_json(const StudyOptions& options, const Study& study,
 
 }  // namespace
 
-// The first trace that cannot be of the same run as one before it, and why; nothing if there is
-// none.
+// Returns the first trace that cannot be of the same run as an earlier one, and why; an empty
+// string if there is none.
 static std::string note_on_runs(const Traces& traces) {
   std::map<uint32_t, const RankTrace*> by_rank;
   for (const RankTrace& trace : traces.ranks) {

@@ -12,10 +12,10 @@
 namespace nearcache::simulate {
 namespace {
 
-constexpr double served_ns = 15;       // of an access that the cache serves (bench/run shmem)
-constexpr uint64_t segment_bits = 44;  // places in a trace: segments are 2^44 apart
+constexpr double served_ns = 15;  // per access that the cache serves (measured: bench/run shmem)
+constexpr uint64_t segment_bits = 44;  // in a trace's displacements, segments are 2^44 apart
 
-// What a PE's transfers of one context cost. All of a PE's contexts share its clock.
+// The cost of a PE's transfers through one context. All contexts of a PE share its clock.
 class CostNetwork final : public PageTransport {
  public:
   CostNetwork(const PageCosts& costs, const std::map<uint64_t, Extent>& extents, double* now)
@@ -51,7 +51,7 @@ class CostNetwork final : public PageTransport {
   bool issued_ = false;
 };
 
-// The mean of all but the slowest fiftieth; 0 if there are none.
+// Returns the mean of all but the slowest fiftieth; 0 if `times` is empty.
 double typical(std::vector<double> times) {
   std::sort(times.begin(), times.end());
   times.resize(times.size() - times.size() / 50);
@@ -60,10 +60,10 @@ double typical(std::vector<double> times) {
   return times.empty() ? 0 : sum / static_cast<double>(times.size());
 }
 
-// What a first look at all traces finds beside what look_through does.
+// Findings of the first pass over all traces, in addition to those of look_through().
 struct Looks {
-  std::vector<std::map<uint64_t, Extent>> extents;  // by trace: what it touches, by segment
-  std::vector<double> puts, quiets;                 // what they took
+  std::vector<std::map<uint64_t, Extent>> extents;  // by trace: what it accesses, by segment
+  std::vector<double> puts, quiets;                 // times taken
 };
 
 bool is_access(const TraceEvent& event) {
@@ -78,7 +78,7 @@ void note_extent(const TraceEvent& event, std::map<uint64_t, Extent>* extents) {
   found->second = {std::min(found->second.begin, begin), std::max(found->second.end, end)};
 }
 
-// Whether it is of a window that is looked at, or of none.
+// Returns true if the event belongs to a selected window, or to none.
 bool is_selected(const TraceEvent& event, const TraceReader& reader, const Selection& selection) {
   return event.window == TraceEvent::no_window || selection.has(reader.windows()[event.window]);
 }
@@ -110,7 +110,8 @@ std::string look(const RankTrace& trace, const Selection& selection, Looks* look
   return reader.error();
 }
 
-// Where an operation was never timed, a put leaves at once, and a quiet asks the target and waits.
+// An operation that was never timed is assumed to take: a put, a tenth of a get's latency; a quiet,
+// a whole latency, since it asks the target and waits.
 PageCosts costs_of(const Traces& traces, Looks looks) {
   PageCosts costs;
   costs.get = traces.cost;
@@ -123,7 +124,7 @@ PageCosts costs_of(const Traces& traces, Looks looks) {
   return costs;
 }
 
-// One PE's accesses, with caches of one size or without any.
+// Replays one PE's accesses, with caches of one size or without any.
 class PageReplay {
  public:
   PageReplay(const PageStudy& study, const StudyOptions& options, const PageCacheOptions* cache,
@@ -176,7 +177,7 @@ class PageReplay {
     std::unique_ptr<PageCache> pages;  // null: accesses are not cached
   };
 
-  // Null if there is no memory for it.
+  // Returns the window's context, created if necessary, or null if there is no memory for it.
   Context* context_of(uint32_t window) {
     auto& context = contexts_[window];
     if (context != nullptr) return context.get();
@@ -184,7 +185,7 @@ class PageReplay {
     if (cache_ == nullptr) return context.get();
     context->pages = std::make_unique<PageCache>();
     if (!context->pages->create(*cache_, &context->network)) return nullptr;
-    context->pages->flag_may_follow();  // nobody knows what was ordered before
+    context->pages->flag_may_follow();  // what was ordered before is unknown
     return context.get();
   }
   void acquire() {
@@ -273,7 +274,7 @@ PageCacheOptions cache_of(const StudyOptions& options, uint64_t size) {
   cache.size = std::max<uint64_t>(size, 8 * cache.page) / cache.page * cache.page;
   cache.dirty_pages = options.library.shmem_dirty_pages;
   cache.readahead = options.library.shmem_readahead;
-  cache.longest_age_ns = 1e18;  // time here is not the program's
+  cache.longest_age_ns = 1e18;  // virtual time is not the program's time
   return cache;
 }
 
@@ -287,7 +288,7 @@ double part_of(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Puts that needed no transfer of their own.
+// Returns the number of puts that needed no transfer of their own.
 uint64_t joined(const PageResult& row) {
   const PageCacheCounters& c = row.counters;
   return c.puts > c.network_puts ? c.puts - c.network_puts : 0;

@@ -11,7 +11,7 @@ uint64_t until(const std::vector<uint64_t>& times, uint64_t now) {
   return static_cast<uint64_t>(std::upper_bound(times.begin(), times.end(), now) - times.begin());
 }
 
-// What a writer has open at a target.
+// The regions that a writer has open at a target, as a mask, and until when (ns).
 struct Written {
   uint64_t open = 0, until = 0;
 };

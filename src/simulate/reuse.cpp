@@ -6,7 +6,7 @@
 
 namespace nearcache::simulate {
 
-static constexpr uint64_t largest_get = UINT32_MAX - granule_bytes;  // that the engine stores
+static constexpr uint64_t largest_get = UINT32_MAX - granule_bytes;  // largest that is stored
 
 uint64_t Reuse::stored_bytes(uint64_t least) const {
   uint64_t sum = 0;
@@ -27,7 +27,7 @@ void ReuseCollector::set_mode(Mode mode) {
   if (mode != Mode::transparent && mode != Mode::off) reuse_.needs_no_storage = false;
 }
 
-// How many of `have` bytes serve this get: as CachedWindow::usable_head.
+// Returns how many of `have` cached bytes serve this get, like CachedWindow::usable_head.
 uint64_t ReuseCollector::head_of(const TraceEvent& get, uint64_t have) const {
   if (have >= get.bytes) return get.bytes;
   if (get.layout != 0 || info_.unit == 0) return 0;
@@ -36,8 +36,8 @@ uint64_t ReuseCollector::head_of(const TraceEvent& get, uint64_t have) const {
   return have > excess ? have - excess : 0;
 }
 
-// What was read before an acquire may be served after it where nothing says, by the first get that
-// follows, that it has changed.
+// Returns true if the data is still valid. Data read before an acquire may be served after it
+// unless, by the first get after the acquire, it is known to have changed.
 bool ReuseCollector::kept(const TraceEvent& get, const KeyState& state) const {
   if (mode_ != Mode::coherent || state.acquire == acquire_) return true;
   return settings_.versions != nullptr &&
@@ -91,7 +91,8 @@ void ReuseCollector::reuse(const TraceEvent& get, uint32_t key, const KeyState& 
   reuse_.hit_bytes += most;
   reuse_.keys[key].hits += whole;
   reuse_.keys[key].hit_bytes += most;
-  // A schedule has in hand what the last get brought, whether from the network or from the cache.
+  // A schedule has the bytes of the last get at hand, whether it was served by the network or the
+  // cache.
   const uint64_t head = head_of(get, before.last);
   if (head > 0 && settings_.intervals)
     reuse_.intervals.push_back(

@@ -16,7 +16,8 @@ struct Shared : WindowWrites {
   WrittenPages pages;
 };
 
-// Where a user of mode `user` may invalidate: something may have been learned of other ranks.
+// Returns true for calls at which a user of mode `user` may invalidate, because something may have
+// been learned from other ranks.
 bool begins_phase(TraceSync kind) {
   switch (kind) {
     case TraceSync::fence:
@@ -31,7 +32,7 @@ bool begins_phase(TraceSync kind) {
   }
 }
 
-// When others wrote to a window, for the question whether an invalidation is due.
+// When other ranks wrote to a window. Decides whether an invalidation is due.
 class ForeignWrites {
  public:
   ForeignWrites(const std::vector<TimedWrite>& writes, uint32_t self) {
@@ -49,10 +50,10 @@ class ForeignWrites {
   }
 
  private:
-  std::vector<std::pair<uint64_t, uint64_t>> times_;  // since; the latest end of all until here
+  std::vector<std::pair<uint64_t, uint64_t>> times_;  // beginning; latest end of all up to here
 };
 
-// The second walk: the gets of one rank and window against caches without limits.
+// The second pass: the gets of one rank and window against caches without limits.
 class WindowCheck {
  public:
   WindowCheck(const Shared& shared, uint32_t self, uint64_t origin_ns)
@@ -119,8 +120,8 @@ class WindowCheck {
   std::vector<Key> keys_;
 };
 
-// Reads a trace ahead of another reader, for what comes after a get: so that no get has to be held
-// back until that is met.
+// Reads a trace ahead of another reader, to find out what follows a get; so gets need not be held
+// back until then.
 class TimesAhead {
  public:
   std::string open(const std::string& path) {
@@ -129,8 +130,8 @@ class TimesAhead {
     return wrong;
   }
 
-  // Until when event `number` (the first is 1), of time `now`, may have happened: the next time
-  // that the trace tells, if no phase begins before.
+  // Returns the latest time at which event `number` (counted from 1), recorded at `now`, may have
+  // happened: the next time in the trace, or the beginning of a phase if that comes first.
   uint64_t after(uint64_t number, uint64_t now) {
     if (number < met_at_) return until_;
     until_ = now;
@@ -156,7 +157,7 @@ class TimesAhead {
   uint64_t met_at_ = 0, until_ = 0;
 };
 
-// Plays one rank's trace.
+// Replays one rank's trace.
 class RankCheck {
  public:
   RankCheck(const RankTrace& trace, std::vector<std::unique_ptr<WindowCheck>>* windows)
@@ -241,7 +242,7 @@ class SafetyRun {
     }
   }
 
-  // The trace's windows as ours; null where not selected.
+  // Returns our data for the trace's windows; null for those not selected.
   std::vector<Shared*> shared_of(const RankTrace& trace) {
     std::vector<Shared*> shared;
     shared.reserve(trace.windows.size());
@@ -270,7 +271,8 @@ class SafetyRun {
     return walk_through(trace, [&](const TraceEvent& event) { collector.event(event); });
   }
 
-  // What had been written before anybody read, or was written after, makes nothing stale.
+  // Indexes the writes that can make a read stale: not those that ended before the first read or
+  // began after the last.
   void index_writes(size_t at) {
     Shared& shared = *shared_[at];
     WindowSafety& window = safety_.windows[at];

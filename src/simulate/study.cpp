@@ -13,7 +13,7 @@
 namespace nearcache::simulate {
 namespace {
 
-// Longer traces have their bounds computed from a sample of the keys of about so many gets.
+// The bounds of longer traces are computed from a sample of the keys with about this many gets.
 constexpr uint64_t most_gets_for_bounds = 4000000;
 
 uint64_t gets_of(const StudyOptions& options, const RankTrace& trace) {
@@ -24,7 +24,7 @@ uint64_t gets_of(const StudyOptions& options, const RankTrace& trace) {
   return gets;
 }
 
-// What one rank's windows have to cache: the base of relative amounts.
+// What one rank's windows have to cache: the basis of relative amounts.
 struct RankContent {
   struct Content {
     uint64_t keys = 0, bytes = 0;
@@ -61,7 +61,8 @@ class StudyRun {
     uint32_t node;
     const RankTrace* trace;
   };
-  // Traces may be named in any order, and some ranks' be left out.
+  // Groups the traces by node and sorts them by rank within it. Traces may be given in any order,
+  // and those of some ranks may be missing.
   std::vector<Placed> by_node() const {
     std::unordered_map<std::string_view, uint32_t> hosts;
     std::vector<Placed> placed;
@@ -168,8 +169,8 @@ class StudyRun {
     return {};
   }
 
-  // A sample's misses stand for all: hits of the few keys that are asked for most would be missed
-  // or counted too often.
+  // Scales up the sample's misses, not its hits: gets of the few most requested keys, which a
+  // sample may lack or have too many of, are mostly hits.
   static Bound scaled(const Bound& bound, const Bound& of_sample, const Bound& of_all,
                       double rate) {
     const auto scale = [rate](uint64_t bounded, uint64_t sampled, uint64_t all) {
@@ -190,7 +191,7 @@ class StudyRun {
       *sum += sample.is_all() ? bound : scaled(bound, bounds.infinite(), infinite, sample.rate());
   }
 
-  // What a member brings to the caches of its windows.
+  // The storage and index that a rank contributes to the cache of a window.
   struct Brought {
     uint64_t storage, index;
   };
@@ -200,8 +201,8 @@ class StudyRun {
             std::max<uint64_t>(options_.indexes[row.index].of(content.keys), 1)};
   }
 
-  // The cache of a window for several ranks: as large as theirs would be together. None where one
-  // rank of the node has the window, or its targets are not told by their ranks.
+  // Creates the cache of a window for the ranks of a node, as large as their own caches together.
+  // Returns null if fewer than two of them have the window with targets numbered by rank.
   std::shared_ptr<NodeCache> make_cache(const std::vector<Member>& members,
                                         const TraceWindowInfo& window, const StudyRow& row,
                                         std::string* wrong) const {
@@ -290,7 +291,8 @@ size_t content_of(const TraceWindowInfo& info, std::vector<WindowContent>* windo
   return windows->size() - 1;
 }
 
-// Those of a window that is coherent, or may become so; none where it has too many ranks.
+// Returns the versions of a window that is in mode coherent at some time; null if it is not, or has
+// too many ranks for the mode.
 static const RegionVersions* versions_of(const StudyOptions& options, const Traces& traces,
                                          const TraceWindowInfo& window) {
   const auto found = traces.versions.find(window.id);

@@ -12,7 +12,7 @@
 namespace nearcache::simulate {
 namespace {
 
-// One window of one rank, while its trace is walked through.
+// Collects the facts about one window of one rank during the walk through its trace.
 class WindowCensus {
  public:
   void get(const TraceEvent& get, uint32_t own_rank, uint64_t now) {
@@ -40,7 +40,7 @@ class WindowCensus {
     facts.own_write_bytes += bytes;
     facts.writes.add(now);
   }
-  // Noticed now, done at most `within` ago.
+  // A write noticed now and made at most `within` ns ago.
   void owner_write(uint64_t bytes, uint64_t within, uint64_t now) {
     ++facts.owner_writes;
     facts.owner_write_bytes += bytes;

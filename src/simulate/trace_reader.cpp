@@ -11,8 +11,8 @@
 namespace nearcache::simulate {
 namespace {
 
-// No get, write or window of a real program reaches so far; below it, sums of places and sizes
-// cannot overflow.
+// No get, write or window of a real program reaches this far. Below this limit, sums of
+// displacements and sizes cannot overflow.
 constexpr uint64_t far_away = uint64_t{1} << 62;
 constexpr size_t fixed_header_bytes = 32;
 constexpr uint64_t most_mode = static_cast<uint64_t>(Mode::coherent);
@@ -27,7 +27,7 @@ bool is_far(int64_t place) {
   return place > static_cast<int64_t>(far_away) || place < -static_cast<int64_t>(far_away);
 }
 
-// The text at *at, cut off the front of [*at, end). False if it is longer than what is there.
+// Takes a text from the front of [*at, end). Returns false if it is longer than what is there.
 bool take_text(const uint8_t** at, const uint8_t* end, std::string* text) {
   if (end - *at < 4) return false;
   const uint64_t bytes = number(*at, 4);
@@ -99,7 +99,8 @@ bool TraceReader::fail(const char* what) {
   return false;
 }
 
-// False at the end of the file, at a block that is not whole, and at damage.
+// Reads the next block. Returns false at the end of the file, at an incomplete block, and at
+// damage.
 bool TraceReader::next_block() {
   block_at_ = offset_;
   at_ = end_ = nullptr;
@@ -192,7 +193,7 @@ bool TraceReader::need_window(TraceEvent* event) {
   return selected_ != TraceEvent::no_window;
 }
 
-// Target, place and size of a get or write, relative to the last.
+// Decodes target, displacement and size of a get or write, relative to the last one.
 bool TraceReader::decode_place(TraceEvent* event) {
   uint64_t target = 0, displacement = 0;
   if (!need_window(event) || !field(&target) || !field(&displacement) || !field(&event->bytes))
@@ -224,7 +225,8 @@ bool TraceReader::decode_get(TraceEvent* event, unsigned detail) {
   return true;
 }
 
-// A write that nobody could understand covers everything: its end is cut, not refused.
+// A write with an unknown range is recorded as covering everything: its end is clamped, not
+// rejected.
 bool TraceReader::decode_write(TraceEvent* event) {
   if (event->detail > static_cast<uint8_t>(TraceWrite::fetch) || !decode_place(event)) return false;
   event->from = event->displacement;
@@ -241,7 +243,7 @@ bool TraceReader::decode_sync(TraceEvent* event) {
   return event->detail == static_cast<uint8_t>(TraceSync::acquire) || need_window(event);
 }
 
-// A window whose creation was dropped begins where it is met first.
+// Returns the index of a window. If its creation was dropped, the window starts at its first use.
 uint32_t TraceReader::window_of(uint64_t id) {
   const auto [found, is_new] =
       window_by_id_.try_emplace(id, static_cast<uint32_t>(windows_.size()));

@@ -42,7 +42,8 @@ WindowReplay::WindowReplay(const TraceWindowInfo& info, const TargetNumbers& tar
   keep_if_coherent();
 }
 
-// As Window::understand: what the bytes are is known where all ranks have one displacement unit.
+// Like Window::understand. The bytes of a get are known only if all ranks have the same
+// displacement unit.
 RemoteGet WindowReplay::understand(const TraceEvent& event) const {
   RemoteGet get{};
   get.key = {event.displacement, targets_.of(event.target), event.layout};
@@ -50,14 +51,15 @@ RemoteGet WindowReplay::understand(const TraceEvent& event) const {
   get.contiguous_target = event.layout == 0 && info_.unit != 0;
   get.from = info_.unit == 0 ? INT64_MIN : event.from;
   get.to = info_.unit == 0 ? INT64_MAX : event.to;
-  // A trace does not tell what a layout is: those of two ranks count as different.
+  // A trace does not say what a layout is, so layouts of different ranks count as different.
   if (const SharedCache* shared = cached_.shared(); shared != nullptr && event.layout != 0)
     get.key.layout = event.layout << 10 | (shared->rank() & 0x3ff);
   get.hash = hash_key(get.key);
   return get;
 }
 
-// Sizes that are asked for may be beyond what a process may have, but where they adapt.
+// Creates the cache if necessary. Requested sizes may exceed what a process may have, unless they
+// adapt.
 bool WindowReplay::ensure_cache() {
   if (cached_.has_cache()) return true;
   const GetCacheSettings& wanted = settings_.rules.cache;
@@ -83,14 +85,14 @@ void WindowReplay::keep_if_coherent() {
     cached_.keep_across_acquires(settings_.versions->regions());
 }
 
-// As CoherentWindow::prepare.
+// Like CoherentWindow::prepare.
 void WindowReplay::validate(uint32_t target, uint32_t number, uint64_t now) {
   if (!acquires_->quiet || !cached_.wants_validation(number)) return;
   cached_.validated(number, settings_.versions->at(target, now));
   ++result_.validations;
 }
 
-// The id may come back, as another window: nothing of this one may be left to complete.
+// The id may be reused for another window, so nothing of this one may be left to complete.
 void WindowReplay::free() {
   complete(Targets::all(), false);
   result();
@@ -116,7 +118,8 @@ void WindowReplay::get(const TraceEvent& event) {
   result_.whole_bytes += get.bytes;
 }
 
-// The get, or what of it the head leaves, has gone to the network: as Window::issued.
+// Records that the get, or what remains of it after a cached head, has been issued. Like
+// Window::issued.
 void WindowReplay::issue(const RemoteGet& get, const CachedWindow::Decision& decision) {
   if (cached_.adapt_is_due()) cached_.adapt();
   if (cached_.issued(get, decision).crowded) was_full_ = true;
@@ -152,10 +155,10 @@ void WindowReplay::sync(TraceSync kind, int64_t target) {
     case TraceSync::complete:
       break;
     case TraceSync::request:
-      local = true;  // one get of many: those before it have mostly arrived too
+      local = true;  // completes one get of many; most of those before it have arrived too
       break;
     default:
-      return;  // opens an epoch, or tells of other ranks' accesses only
+      return;  // opens an epoch, or concerns only other ranks' accesses
   }
   if (target < 0) return complete(Targets::all(), local);
   const uint32_t number = targets_.of(static_cast<uint32_t>(target));
@@ -191,7 +194,7 @@ const WindowResult& WindowReplay::result() {
   const GetCache* cache = cached_.cache();
   if (SharedCache* shared = cached_.shared(); shared != nullptr) {
     result_.hits_of_others = shared->hits_of_others();
-    if (shared->rank() != 0) return result_;  // one of them tells of it
+    if (shared->rank() != 0) return result_;  // the first of its ranks reports the cache
     const SharedCache::Sizes sizes = shared->sizes();
     result_.storage_bytes = sizes.storage_bytes;
     result_.index_entries = sizes.index_entries;

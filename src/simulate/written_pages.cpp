@@ -8,8 +8,8 @@ void WrittenPages::note(Writes* writes, const TimedWrite& write) {
   if (!writes->empty()) {
     TimedWrite& last = writes->back();
     const bool same = last.writer == write.writer && last.by_owner == write.by_owner;
-    // Neighbours as one: what lies between them counts as written, too, so the answer errs on the
-    // safe side.
+    // Merges neighbours in time. The time between them counts as written too, so the answer errs on
+    // the safe side.
     if (same && (write.since <= last.until || writes->size() >= most_writes)) {
       last.since = std::min(last.since, write.since);
       last.until = std::max(last.until, write.until);
