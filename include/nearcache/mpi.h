@@ -54,14 +54,15 @@ NEARCACHE_API int nearcache_get_stats(MPI_Win win, nearcache_stats* stats);
 NEARCACHE_API int nearcache_get_mode(MPI_Win win, nearcache_mode* mode);
 
 /* Sets the mode of `win` and drops what is cached. `coherent` must be the mode in which the window
- * is created: one that was created in another mode acts as in mode `transparent`. Errors:
- * MPI_ERR_WIN (no window, or one that is left alone, as its synchronisation cannot be seen);
- * MPI_ERR_ARG (no mode; or any but off for a window that cannot be cached: a shared-memory window,
- * or one for which max_storage has no room); what a lock returns that is passed to MPI late. */
+ * is created: a window created in another mode acts as in mode `transparent`. Errors: MPI_ERR_WIN
+ * (no window, or one that is left alone because its synchronisation cannot be seen); MPI_ERR_ARG
+ * (no such mode; or any mode but `off` for a window that cannot be cached: a shared-memory window,
+ * or one for which max_storage has no room); and the error of a deferred lock that this call passes
+ * to MPI. */
 NEARCACHE_API int nearcache_set_mode(MPI_Win win, nearcache_mode mode);
 
-/* Drops everything cached for `win`, sets its statistics to zero and forgets the costs it has
- * learned. */
+/* Drops everything cached for `win`, sets its statistics to zero and forgets the costs measured so
+ * far. */
 NEARCACHE_API int nearcache_reset(MPI_Win win);
 
 /* CLaMPI's info key, so that its users can switch. Its values are the names below, and CLaMPI's
@@ -71,7 +72,7 @@ NEARCACHE_API int nearcache_reset(MPI_Win win);
 #define CLAMPI_ALWAYS_CACHE "CLAMPI_ALWAYS_CACHE" /* mode `always`, also 2 */
 #define CLAMPI_USER_DEFINED "CLAMPI_USER_DEFINED" /* mode `user`, also 3 */
 
-/* The same as nearcache_invalidate, by CLaMPI's name. */
+/* Same as nearcache_invalidate, under CLaMPI's name. */
 NEARCACHE_API int CLAMPI_Invalidate(MPI_Win win);
 
 #ifdef __cplusplus

@@ -111,8 +111,8 @@ static inline void nearcache_shmem_acquire(void) {
   if (nearcache_shmem_impl_acquire) nearcache_shmem_impl_acquire();
 }
 
-/* The same for runtimes on top of OpenSHMEM: reports and messages name it `call`, a string that
- * must never be freed. */
+/* Like nearcache_shmem_acquire, for runtimes on top of OpenSHMEM: reports and messages name the
+ * acquire `call`, a string that must never be freed. */
 static inline void nearcache_shmem_acquire_by(const char* call) {
   if (nearcache_shmem_impl_acquire_by)
     nearcache_shmem_impl_acquire_by(call);

@@ -16,7 +16,8 @@ extern "C" {
 #define NEARCACHE_STATS_VERSION 1
 
 /* Before a call that fills it, set `size` to sizeof(nearcache_stats): a library that knows more
- * counters than the caller fills only what fits, one that knows fewer leaves the rest zero. */
+ * counters than the caller fills only those that fit; one that knows fewer sets the rest to zero.
+ */
 typedef struct nearcache_stats {
   size_t size;       /* in: bytes of this struct as the caller was compiled */
   uint32_t version;  /* out: NEARCACHE_STATS_VERSION of the library */

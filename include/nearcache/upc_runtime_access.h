@@ -1,19 +1,18 @@
-/* Reads and writes of shared memory. Part of nearcache/upc_runtime.h; what the translator emits for
- * an access.
+/* Reads and writes of shared memory, as the translator emits them. Part of nearcache/upc_runtime.h.
  *
- * A thread whose part of the arena is within reach of loads and stores (this thread itself, and
- * those of the node where the OpenSHMEM library gives a shmem_ptr) is read and written by load and
- * store, behind one test. All others go through shmem_getmem and shmem_putmem, which
- * libnearcache_shmem caches.
+ * If a thread's part of the arena is within reach of loads and stores, it is accessed by load and
+ * store, after a single test. That holds for this thread itself, and for threads on the same node
+ * if the OpenSHMEM library provides a shmem_ptr. All other accesses use shmem_getmem and
+ * shmem_putmem, which libnearcache_shmem caches.
  *
- * Relaxed accesses keep the program's order to the same address. A strict access is sequentially
+ * Relaxed accesses to the same address keep program order. A strict access is sequentially
  * consistent, completes before the next shared access, and orders relaxed ones: writes before it
- * are complete, and nothing read before is served after it. Aligned scalars of up to 8 bytes are
- * read and written whole.
+ * are complete, and nothing read before it is served after it. Aligned scalars of up to 8 bytes are
+ * read and written as a whole.
  *
- * All arguments are evaluated once, and the macros nest. T is a complete type; qualified types are
- * fine for reads. No <string.h>: a program that does not include it may have an `index` of its own.
- */
+ * Each macro evaluates its arguments once, and macros may be nested. T is a complete type;
+ * qualified types are allowed for reads. This header does not include <string.h>: a program that
+ * does not include it may have an `index` of its own. */
 #ifndef NEARCACHE_UPC_RUNTIME_ACCESS_H
 #define NEARCACHE_UPC_RUNTIME_ACCESS_H
 
@@ -23,26 +22,27 @@
 extern "C" {
 #endif
 
-/* Where the arena of a thread is within reach of loads and stores, else null; one for each thread.
- */
+/* For each thread, the address of its arena if within reach of loads and stores, else null. */
 #ifdef NCUPC_STRUCT_POINTERS
 extern char** ncupc_near;
 #else
 extern char* ncupc_near[NCUPC_MAX_THREADS];
 #endif
 
-/* Writes to other threads may be in flight: a release has something to wait for. */
+/* Nonzero if writes to other threads may be in flight, so that a release has something to wait for.
+ */
 extern int ncupc_writing;
-/* A cache may hold what another thread has changed since: an acquire has something to drop. */
+/* Nonzero if a cache may hold data that another thread has changed since, so that an acquire has
+ * something to drop. */
 extern int ncupc_caching;
-/* Counts loads from memory within reach: a thread that spins on one must let the library make
- * progress on other threads' writes now and then. */
+/* Counts down loads from memory within reach. A thread that spins on such a load must occasionally
+ * let the library make progress on other threads' writes. */
 extern int ncupc_until_poll;
 
 void ncupc_poll(void);
 void ncupc_poll_strict(void);
-void ncupc_complete(void); /* everything written is complete at its target */
-void ncupc_drop(void);     /* nothing read before is served after */
+void ncupc_complete(void); /* completes all writes at their targets */
+void ncupc_drop(void);     /* drops everything read before */
 
 /* Accesses to threads out of reach. */
 void ncupc_get_far(void* to, ncupc_ptr from, size_t bytes);
@@ -50,23 +50,24 @@ void ncupc_put_far(ncupc_ptr to, const void* from, size_t bytes);
 void ncupc_get_far_strict(void* to, ncupc_ptr from, size_t bytes);
 void ncupc_put_far_strict(ncupc_ptr to, const void* from, size_t bytes);
 
-/* For debuggers: a copy of what is at `from`, valid until the next call. */
+/* For debuggers: returns a copy of the bytes at `from`, valid until the next call. */
 const void* ncupc_debug_read(ncupc_ptr from, size_t bytes);
 
-/* Bit-fields: `mask` has the bits of the field set in an image of its struct, `bytes` long; only
- * the bytes that hold the field are read into `image`, or written from it. */
+/* Bit-fields. `mask` is an image of the struct, `bytes` long, with the bits of the field set. Only
+ * the bytes that contain the field are read into `image` or written from it. */
 void ncupc_get_bits(ncupc_ptr p, const unsigned char* mask, unsigned char* image, size_t bytes,
                     int strict);
 void ncupc_put_bits(ncupc_ptr p, const unsigned char* mask, const unsigned char* image,
                     size_t bytes, int strict);
 
-/* Where `p` points, for loads and stores; null if its thread is out of reach. */
+/* Returns the address of `p` for loads and stores; null if its thread is out of reach. */
 static inline char* ncupc_reach(ncupc_ptr p) {
   char* const base = ncupc_near[ncupc_thread(p)];
   return base ? base + ncupc_address(p) : NULL;
 }
 
-/* A pointer to shared as a private one; null for NULL, and for a thread out of reach. */
+/* Casts a pointer to shared to a private pointer; null for NULL, or if its thread is out of reach.
+ */
 static inline void* ncupc_local(ncupc_ptr p) {
   return ncupc_is_null(p) ? NULL : (void*)ncupc_reach(p);
 }
@@ -75,7 +76,7 @@ static inline void ncupc_count_load(void) {
   if (__builtin_expect(--ncupc_until_poll < 0, 0)) ncupc_poll();
 }
 
-/* Around a strict access. */
+/* Called before and after a strict access. */
 static inline void ncupc_before_strict(void) {
   if (ncupc_writing) ncupc_complete();
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -84,19 +85,19 @@ static inline void ncupc_after_strict(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (ncupc_caching) ncupc_drop();
 }
-/* After a strict load: it is ordered before what follows by itself. */
+/* Called after a strict load, which by itself is ordered before what follows. */
 static inline void ncupc_after_strict_load(void) {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   if (ncupc_caching) ncupc_drop();
   if (__builtin_expect((ncupc_until_poll -= 64) < 0, 0)) ncupc_poll_strict();
 }
 
-/* Words of any type's memory. */
+/* Words that may alias any type. */
 typedef uint16_t __attribute__((may_alias)) ncupc_word16;
 typedef uint32_t __attribute__((may_alias)) ncupc_word32;
 typedef uint64_t __attribute__((may_alias)) ncupc_word64;
 
-/* Scalars whole, the rest as memory. */
+/* Reads scalars as a whole, other types as memory. */
 static inline void ncupc_load_strict(void* to, const void* from, size_t bytes) {
   ncupc_before_strict();
   switch (bytes) {
@@ -127,19 +128,19 @@ static inline void ncupc_load_strict(void* to, const void* from, size_t bytes) {
 #ifndef __cplusplus
 
 /* An lvalue at a private address. Scalars are volatile: another thread may change them at any time,
- * and a load must not be torn or made twice. */
+ * and a load must be neither torn nor repeated. */
 #define NCUPC_AT(T, address)                                                         \
   (*__builtin_choose_expr(sizeof(T) <= 8, (volatile __typeof__(T)*)(void*)(address), \
                           (__typeof__(T)*)(void*)(address)))
 
-/* A value of type T and its bytes. */
+/* A union of a value of type T and its bytes. */
 #define NCUPC_IMAGE(T)                                   \
   union {                                                \
     unsigned char bytes[sizeof(T) != 0 ? sizeof(T) : 1]; \
     __typeof__(T) value;                                 \
   }
 
-/* The value has a variable: the type of ?: would be int for a char, a short or a _Bool. */
+/* The value is stored in a variable because ?: would promote a char, a short or a _Bool to int. */
 #define NCUPC_GET(T, ...)                                                                     \
   __extension__({                                                                             \
     const ncupc_ptr ncupc_from = (__VA_ARGS__);                                               \
@@ -195,8 +196,8 @@ static inline void ncupc_load_strict(void* to, const void* from, size_t bytes) {
     ncupc_value;                                               \
   })
 
-/* Field f of a struct or union S at p. The mask is found by the compiler: counting down from 0 sets
- * all bits of any integer field. */
+/* Accesses field f of a struct or union S at p. The compiler computes the mask: decrementing a
+ * field that is 0 sets all its bits, whatever its integer type. */
 #define NCUPC_GET_FIELD(S, f, strict, ...)                                              \
   __extension__({                                                                       \
     const ncupc_ptr ncupc_from = (__VA_ARGS__);                                         \

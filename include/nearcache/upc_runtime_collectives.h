@@ -3,7 +3,7 @@
 #ifndef NEARCACHE_UPC_RUNTIME_COLLECTIVES_H
 #define NEARCACHE_UPC_RUNTIME_COLLECTIVES_H
 
-#include "nearcache/upc_runtime_library.h" /* first: by it the headers of UPC programs know that this is C */
+#include "nearcache/upc_runtime_library.h" /* first: tells the UPC headers that this is C */
 
 #ifdef __cplusplus
 extern "C" {

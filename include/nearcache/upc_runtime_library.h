@@ -1,5 +1,5 @@
-/* The functions of <upc.h> as C functions, declared in nearcache/upc/upc_functions.h, and the
- * errors of all. Part of nearcache/upc_runtime.h. */
+/* The functions of <upc.h> as C functions, declared in nearcache/upc/upc_functions.h, and the error
+ * function that all libraries use. Part of nearcache/upc_runtime.h. */
 #ifndef NEARCACHE_UPC_RUNTIME_LIBRARY_H
 #define NEARCACHE_UPC_RUNTIME_LIBRARY_H
 
@@ -13,8 +13,8 @@ extern "C" {
 
 #include "nearcache/upc/upc_functions.h"
 
-/* Ends all threads: `upc: thread 2: file:line: what: message` on stderr, status 1. `file` may be
- * null: no line is named. */
+/* Ends all threads: prints `upc: thread 2: file:line: what: message` on stderr and exits with
+ * status 1. If `file` is null, no line is named. */
 NCUPC_NORETURN __attribute__((format(printf, 4, 5))) void ncupc_error(const char* file, int line,
                                                                       const char* what,
                                                                       const char* format, ...);

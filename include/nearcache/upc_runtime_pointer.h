@@ -1,14 +1,14 @@
 /* Pointers to shared: thread, address and phase, and their arithmetic. Part of
  * nearcache/upc_runtime.h.
  *
- * The address is a byte offset in the thread's part of the arena, never 0; an element of an array
- * has the same address in the arena of whichever thread it belongs to. Two forms with one
+ * The address is a byte offset in the thread's part of the arena, never 0. An array element has the
+ * same address in the arena of whichever thread it belongs to. There are two forms with one
  * interface:
- *   packed (default)            64 bits: phase 20, thread 10, address 34 (1,024 threads, 16 GiB a
+ *   packed (default)            64 bits: phase 20, thread 10, address 34 (1,024 threads, 16 GiB per
  *                               thread, blocks of 1,048,576 elements)
  *   -DNCUPC_STRUCT_POINTERS     a struct of 16 bytes, for larger machines and blocks
- * All modules of a program and the runtime library must have the same form; the start of the
- * program checks it.
+ * All modules of a program and the runtime library must use the same form, which is checked when
+ * the program starts.
  *
  * Everything is inline: with constant arguments (element size, block size, a static number of
  * threads) it folds to shifts and adds. Sizes are in bytes, block sizes in elements; block 0 is the
@@ -23,8 +23,8 @@
 extern "C" {
 #endif
 
-/* Set before ncupc_main runs, constant from then on. ncupc_threads_inverse: (2^64 - 1) / THREADS,
- * rounded down. */
+/* Set before ncupc_main runs and constant from then on. ncupc_threads_inverse is (2^64 - 1) /
+ * THREADS, rounded down. */
 extern const int ncupc_threads, ncupc_mythread;
 extern const uint64_t ncupc_threads_inverse;
 
@@ -68,7 +68,7 @@ static inline size_t ncupc_phase(ncupc_ptr p) { return p.phase; }
 static inline int ncupc_equal(ncupc_ptr a, ncupc_ptr b) {
   return a.address == b.address && a.thread == b.thread;
 }
-/* The bytes are added to the address; thread and phase stay. */
+/* Adds bytes to the address; thread and phase stay the same. */
 static inline ncupc_ptr ncupc_add_bytes(ncupc_ptr p, ptrdiff_t bytes) {
   p.address += (uint64_t)bytes;
   return p;
@@ -77,7 +77,7 @@ static inline ncupc_ptr ncupc_unphased(ncupc_ptr p) {
   p.phase = 0;
   return p;
 }
-/* What a cast to an integer gives: equal for equal pointers, 0 for NULL. */
+/* Returns the result of a cast to an integer: equal for equal pointers, 0 for NULL. */
 static inline uint64_t ncupc_integer(ncupc_ptr p) { return (uint64_t)p.thread << 40 | p.address; }
 
 #else
@@ -118,22 +118,22 @@ static inline uint64_t ncupc_integer(ncupc_ptr p) { return ncupc_unphased(p); }
 
 static inline int ncupc_is_null(ncupc_ptr p) { return ncupc_address(p) == 0; }
 
-/* `bytes` on in the same thread, with phase 0: a member of a struct. */
+/* Returns a pointer `bytes` further in the same thread, with phase 0: a member of a struct. */
 static inline ncupc_ptr ncupc_field(ncupc_ptr p, size_t bytes) {
   return ncupc_unphased(ncupc_add_bytes(p, (ptrdiff_t)bytes));
 }
 
-/* Mathematical division by a positive number: the quotient rounds down, the remainder is never
- * negative. */
+/* Mathematical division by a positive number: the quotient is rounded down, so the remainder is
+ * never negative. */
 static inline int64_t ncupc_floor_div(int64_t n, int64_t by) {
   const int64_t quotient = n / by;
   return quotient - (n % by < 0);
 }
 
-/* The same by the number of threads; *remainder: below THREADS. A division by a number that the
- * compiler does not know is the dearest part of an access, and keeps the compiler from finding that
- * two accesses share it: numbers below 2^32 are multiplied by the inverse instead. That is exact:
- * with I = (2^64 - 1 - r) / T, (n + 1) * I / 2^64 is below (n + 1) / T by no more than 2^-32, so
+/* Divides by the number of threads; *remainder is below THREADS. A division by a number unknown to
+ * the compiler is the most expensive part of an access, and prevents the compiler from finding that
+ * two accesses share it. So numbers below 2^32 are multiplied by the inverse instead. This is
+ * exact: with I = (2^64 - 1 - r) / T, (n + 1) * I / 2^64 is below (n + 1) / T by at most 2^-32, so
  * its floor is that of n / T. */
 static inline int64_t ncupc_rows(int64_t n, size_t* remainder) {
 #ifdef NCUPC_THREADS
@@ -148,7 +148,7 @@ static inline int64_t ncupc_rows(int64_t n, size_t* remainder) {
   return rows;
 }
 
-/* `n` elements on. */
+/* Returns a pointer `n` elements further. */
 static inline ncupc_ptr ncupc_add(ncupc_ptr p, ptrdiff_t n, size_t size, size_t block) {
   int64_t position, blocks, rows, phase;
   size_t thread;
@@ -158,7 +158,7 @@ static inline ncupc_ptr ncupc_add(ncupc_ptr p, ptrdiff_t n, size_t size, size_t 
     return ncupc_make(ncupc_address(p) + (uint64_t)(rows * (int64_t)size), thread, 0);
   }
   position = (int64_t)ncupc_phase(p) + n;
-  if ((uint64_t)position < block) { /* within the block */
+  if ((uint64_t)position < block) { /* stays within the block */
     return ncupc_make(ncupc_address(p) + (uint64_t)(n * (ptrdiff_t)size), ncupc_thread(p),
                       (size_t)position);
   }
@@ -171,8 +171,9 @@ static inline ncupc_ptr ncupc_add(ncupc_ptr p, ptrdiff_t n, size_t size, size_t 
       thread, (size_t)phase);
 }
 
-/* Element `i` of an array whose first element is on thread 0, as are all that are declared: with
- * thread and phase of `array` known to be 0 several accesses by one index share the divisions. */
+/* Returns element `i` of an array whose first element is on thread 0, as it is for all declared
+ * arrays. Since thread and phase of `array` are known to be 0, several accesses with one index
+ * share the divisions. */
 static inline ncupc_ptr ncupc_element(ncupc_ptr array, ptrdiff_t i, size_t size, size_t block) {
   int64_t blocks, rows, phase;
   size_t thread;
@@ -185,7 +186,7 @@ static inline ncupc_ptr ncupc_element(ncupc_ptr array, ptrdiff_t i, size_t size,
       (size_t)phase);
 }
 
-/* How many elements `a` is after `b`; both point into one array. */
+/* Returns the number of elements by which `a` follows `b`; both point into one array. */
 static inline ptrdiff_t ncupc_diff(ncupc_ptr a, ncupc_ptr b, size_t size, size_t block) {
   const int64_t bytes = (int64_t)(ncupc_address(a) - ncupc_address(b));
   const int64_t threads = (int64_t)ncupc_thread(a) - (int64_t)ncupc_thread(b);
@@ -195,13 +196,13 @@ static inline ptrdiff_t ncupc_diff(ncupc_ptr a, ncupc_ptr b, size_t size, size_t
   return ((bytes / (int64_t)size - phases) * THREADS + threads * (int64_t)block) + phases;
 }
 
-/* < 0, 0, > 0 as `a` is before, at, after `b` in their array. */
+/* Returns -1, 0 or 1 if `a` is before, at or after `b` in their array. */
 static inline int ncupc_compare(ncupc_ptr a, ncupc_ptr b, size_t size, size_t block) {
   const ptrdiff_t distance = ncupc_diff(a, b, size, block);
   return (distance > 0) - (distance < 0);
 }
 
-/* The bytes that an array of `count` elements takes on every thread (upc_localsizeof). */
+/* Returns the bytes that an array of `count` elements takes on every thread (upc_localsizeof). */
 static inline size_t ncupc_localsize(size_t count, size_t size, size_t block) {
   size_t blocks;
   if (block == 0) return count * size;

@@ -1,18 +1,19 @@
-/* Berkeley UPC's atomic functions: bupc_atomicI64_fetchadd_strict and its like. Part of
+/* Berkeley UPC's atomic functions: bupc_atomicI64_fetchadd_strict and the like. Part of
  * bupc_extensions.h.
  *
- * Types: I, UI, L, UL, I32, U32, I64, U64, and F, D without the operations on bits. Objects are
- * aligned to their size, and accessed by no other way while an atomic access may be under way.
- * `strict` ones are ordered as strict accesses, `relaxed` ones as relaxed ones; those that end in
- * `private` take a C pointer: to private memory, which only this thread reaches, or to its own
- * shared memory. All but set return the old value. They are loops of compare-and-swap but for read,
- * set, swap, cswap and fetchadd of 64-bit integers (upc_atomic.h). */
+ * Types: I, UI, L, UL, I32, U32, I64, U64, and F, D without the bitwise operations. Objects must be
+ * aligned to their size, and must not be accessed in any other way while an atomic access may be in
+ * progress. Functions ending in `strict` are ordered like strict accesses, those ending in
+ * `relaxed` like relaxed ones. Those ending in `private` take a C pointer to private memory, which
+ * only this thread accesses, or to this thread's own shared memory. All but set return the old
+ * value. All are compare-and-swap loops, except for read, set, swap, cswap and fetchadd of 64-bit
+ * integers (upc_atomic.h). */
 #ifndef NEARCACHE_UPC_BUPC_ATOMICS_H
 #define NEARCACHE_UPC_BUPC_ATOMICS_H
 
 #include <stdint.h>
 
-/* Whole names, as <complex.h> has a macro I. */
+/* Complete names, because <complex.h> has a macro I. */
 #define NCUPC_FOR_ATOMIC_INTEGERS(X) \
   X(bupc_atomicI, int)               \
   X(bupc_atomicUI, unsigned int)     \
@@ -26,7 +27,7 @@
   X(bupc_atomicF, float)           \
   X(bupc_atomicD, double)
 
-/* cswap writes `value` if `expected` is there; mswap the bits of `mask` alone. */
+/* cswap writes `value` if the target holds `expected`; mswap writes only the bits of `mask`. */
 #define NCUPC_DECLARE_ATOMIC_NUMBER(name, T, pointer, order)   \
   T name##_read_##order(pointer target);                       \
   void name##_set_##order(pointer target, T value);            \

@@ -1,6 +1,6 @@
-/* Berkeley UPC's collectives on values: each thread gives one value of type T, an assignable type,
- * which with reductions is an arithmetic one. All threads call them, with the same type, root and
- * operation. They move values alone: they order no other accesses. */
+/* Berkeley UPC's collectives on values: each thread contributes one value of an assignable type T,
+ * which must be arithmetic for reductions. All threads call them with the same type, root and
+ * operation. They only move values: they do not order other accesses. */
 #ifndef NEARCACHE_UPC_BUPC_COLLECTIVEV_H
 #define NEARCACHE_UPC_BUPC_COLLECTIVEV_H
 
@@ -19,7 +19,7 @@ void* ncupc_allv_gather(const char* file, int line, void* to, const void* value,
                         int root);
 void ncupc_allv_permute(const char* file, int line, void* to, const void* value, size_t bytes,
                         int thread);
-/* kind: 1 signed, 2 unsigned integers, 3 floating-point numbers. */
+/* kind: 1 signed integers, 2 unsigned integers, 3 floating-point numbers. */
 void ncupc_allv_reduce(const char* file, int line, void* to, const void* value, size_t bytes,
                        int kind, int root, upc_op_t op);
 void ncupc_allv_prefix_reduce(const char* file, int line, void* to, const void* value, size_t bytes,
@@ -41,14 +41,15 @@ void ncupc_allv_prefix_reduce(const char* file, int line, void* to, const void* 
     ncupc_allv_result;                                                                      \
   })
 
-/* The value of `root`; that of values[MYTHREAD], an array of THREADS of them at root (elsewhere
- * anything); that of the thread which named this one. */
+/* broadcast returns the value of `root`. scatter returns values[MYTHREAD] of an array of THREADS
+ * values at root (ignored elsewhere). permute returns the value of the thread that named this
+ * thread. */
 #define bupc_allv_broadcast(T, value, root) NCUPC_ALLV_OF(T, value, broadcast, (root))
 #define bupc_allv_scatter(T, root, values) NCUPC_ALLV(T, scatter, (values), sizeof(T), (root))
 #define bupc_allv_permute(T, value, thread) NCUPC_ALLV_OF(T, value, permute, (thread))
 
-/* All threads' values, in an array of THREADS of them at `root` (-1: at all), which is returned.
- * gather_all: where it is NULL, none. */
+/* Stores the values of all threads in `values`, an array of THREADS values, at `root` (-1: at all
+ * threads), and returns the array. gather_all: a thread that passes NULL gets none. */
 #define bupc_allv_gather(T, value, root, values)                                               \
   __extension__({                                                                              \
     T ncupc_allv_value = (value);                                                              \
@@ -56,8 +57,8 @@ void ncupc_allv_prefix_reduce(const char* file, int line, void* to, const void* 
   })
 #define bupc_allv_gather_all(T, value, values) bupc_allv_gather(T, value, -1, values)
 
-/* The reduction in the order of threads, at `root` (-1: at all; elsewhere the own value); up to
- * this thread. */
+/* reduce returns the reduction in thread order at `root` (-1: at all threads); elsewhere it returns
+ * the thread's own value. prefix_reduce returns the reduction up to this thread. */
 #define bupc_allv_reduce(T, value, root, op) \
   NCUPC_ALLV_OF(T, value, reduce, NCUPC_ALLV_KIND(T), (root), (op))
 #define bupc_allv_reduce_all(T, value, op) bupc_allv_reduce(T, value, -1, op)

@@ -1,6 +1,6 @@
-/* Berkeley UPC's extensions, for programs that use them without asking for Berkeley's compiler: its
- * <upc.h> has them, and so has ours. Here: timers, poll, threads and pointers; what else there is
- * has files of its own. */
+/* Berkeley UPC's extensions, for programs that use them without checking for Berkeley's compiler:
+ * they are in its <upc.h>, and so in ours. This file has timers, poll, threads and pointers; the
+ * others have files of their own. */
 #ifndef NEARCACHE_UPC_BUPC_EXTENSIONS_H
 #define NEARCACHE_UPC_BUPC_EXTENSIONS_H
 
@@ -23,7 +23,7 @@ typedef upc_tick_t bupc_tick_t;
 bupc_tick_t bupc_ticks_now(void);
 uint64_t bupc_ticks_to_us(bupc_tick_t ticks);
 uint64_t bupc_ticks_to_ns(bupc_tick_t ticks);
-/* The smallest step of the clock, and what one call costs, both in microseconds. */
+/* The resolution of the clock, and the cost of one call, both in microseconds. */
 double bupc_tick_granularity(void);
 double bupc_tick_overhead(void);
 double bupc_tick_granularityus(void); /* their older names */
@@ -31,13 +31,13 @@ double bupc_tick_overheadus(void);
 
 /* ---- Threads ---- */
 
-/* For loops that wait for another thread: a fence, and a chance for the network and for other
- * threads of this processor. */
+/* For loops that wait for another thread: a fence, which also lets the network and other threads on
+ * this processor make progress. */
 void bupc_poll(void);
 void upc_poll(void);
 
-/* How far thread y's memory is from thread x: the same thread, within reach of its loads and
- * stores, or over the network. */
+/* Returns how far thread y's memory is from thread x: the same thread, within reach of its loads
+ * and stores, or over the network. */
 #define BUPC_THREADS_SAME 0
 #define BUPC_THREADS_VERYNEAR 100
 #define BUPC_THREADS_NEAR 200
@@ -47,29 +47,31 @@ unsigned int bupc_thread_distance(int x, int y);
 
 /* ---- Pointers ---- */
 
-/* Where this thread loads and stores what ptr points to: NULL if it cannot, or ptr is null. */
+/* Returns the address at which this thread loads and stores what ptr points to; NULL if it cannot,
+ * or if ptr is null. */
 void* bupc_cast(NCUPC_SHARED_CONST ptr);
-/* Whether it can (a null pointer: yes), and whether it can with all shared memory of a thread. */
+/* Return 1 if this thread can load and store what ptr points to (also if ptr is null), or all
+ * shared memory of a thread; else 0. */
 int bupc_castable(NCUPC_SHARED_CONST ptr);
 int bupc_thread_castable(unsigned int thread);
-/* The pointer to shared to what `ptr` is the address of, phase 0; null if that is no shared memory.
- */
+/* Returns a pointer to shared, with phase 0, to the memory at address `ptr`; null if it is not
+ * shared memory. */
 NCUPC_SHARED bupc_inverse_cast(void* ptr);
-/* The pointer to the place of `thread` that has the address `ptr` at this one, with a phase. `ptr`
- * is in this thread's shared memory. */
+/* Returns a pointer with the given phase to the memory of `thread` that corresponds to `ptr` on
+ * this thread. `ptr` must be in this thread's shared memory. */
 NCUPC_SHARED bupc_local_to_shared(void* ptr, int thread, int phase);
-/* `elements` on in an array of elements of `size` bytes in blocks of `block`, which need not be
- * constants. */
+/* Returns the pointer `elements` further in an array of elements of `size` bytes in blocks of
+ * `block`, which need not be constants. */
 NCUPC_SHARED bupc_ptradd(NCUPC_SHARED p, size_t block, size_t size, ptrdiff_t elements);
 
-/* A description of ptr in at most `size` characters, 0 at its end included. Returns 0; -1 and
- * EINVAL if size is less than BUPC_DUMP_MIN_LENGTH. */
+/* Writes a description of ptr in at most `size` characters, including the terminating 0. Returns 0;
+ * or -1 with EINVAL if size is less than BUPC_DUMP_MIN_LENGTH. */
 #define BUPC_DUMP_MIN_LENGTH 100
 int bupc_dump_shared(NCUPC_SHARED_CONST ptr, char* text, int size);
 #define UPC_DUMP_MIN_LENGTH BUPC_DUMP_MIN_LENGTH
 #define upc_dump_shared(ptr, text, size) bupc_dump_shared((ptr), (text), (size))
 
-/* ---- Surroundings: the environment of each thread, and traces, of which there are none. ---- */
+/* ---- Environment variables of each thread, and tracing, which is not supported. ---- */
 
 char* bupc_getenv(const char* name);
 #define bupc_trace_printf(parenthesised) ((void)0)

@@ -3,7 +3,7 @@
 #define NEARCACHE_UPC_UPC_H
 
 #include <stddef.h>
-#include <sys/types.h> /* as other compilers' <upc.h> has it: programs expect its types, and struct timeval */
+#include <sys/types.h> /* as in other compilers: programs use its types, and timeval */
 
 #include "bupc_extensions.h"
 

@@ -2,8 +2,8 @@
  *
  * A domain fixes a type (UPC_INT, _UINT, _LONG, _ULONG, _LLONG, _ULLONG, _INT32, _UINT32, _INT64,
  * _UINT64, _FLOAT, _DOUBLE or _PTS) and a set of operations. While accesses through a domain may be
- * under way its objects are accessed by no other way. AND, OR and XOR are for integers;
- * pointers-to-shared know GET, SET and CSWAP only. Elements are aligned to their size. */
+ * in progress, its objects must not be accessed in any other way. AND, OR and XOR are for integers;
+ * pointers-to-shared support only GET, SET and CSWAP. Elements must be aligned to their size. */
 #ifndef NEARCACHE_UPC_UPC_ATOMIC_H
 #define NEARCACHE_UPC_UPC_ATOMIC_H
 
@@ -13,11 +13,11 @@
 #define __UPC_ATOMIC__ 1
 #endif
 
-/* Operations beside those of upc_types.h: *fetch_ptr gets the old value (may be NULL but for GET).
- */
+/* Operations in addition to those of upc_types.h. *fetch_ptr receives the old value; except for
+ * GET, fetch_ptr may be NULL. */
 #define UPC_GET 0x800UL    /* no operand */
 #define UPC_SET 0x1000UL   /* operand1: the new value */
-#define UPC_CSWAP 0x2000UL /* operand1: what must be there; operand2: the new value */
+#define UPC_CSWAP 0x2000UL /* operand1: the expected value; operand2: the new value */
 #define UPC_SUB 0x4000UL
 #define UPC_INC 0x8000UL /* no operand */
 #define UPC_DEC 0x10000UL
@@ -33,15 +33,15 @@ typedef int upc_atomichint_t;
 #define NCUPC_DOMAIN ncupc_ptr
 #else
 #include <upc.h>
-/* Shared: any thread may use a pointer to a domain that another one stored. */
+/* Shared, because any thread may use a pointer to a domain that another thread stored. */
 typedef shared struct ncupc_atomicdomain upc_atomicdomain_t;
 #define NCUPC_DOMAIN upc_atomicdomain_t*
 #endif
 
 #include "upc_declare.h"
 
-/* Both are collective, with the same arguments on every thread. All threads get the same pointer.
- */
+/* Both are collective and take the same arguments on every thread. All threads get the same
+ * pointer. */
 NCUPC_LINED(NCUPC_DOMAIN, all_atomicdomain_alloc,
             (upc_type_t type, upc_op_t ops, upc_atomichint_t hints), (type, ops, hints))
 NCUPC_LINED(void, all_atomicdomain_free, (NCUPC_DOMAIN domain), (domain))
@@ -55,7 +55,8 @@ NCUPC_LINED(void, all_atomicdomain_free, (NCUPC_DOMAIN domain), (domain))
 NCUPC_DECLARE_ATOMIC(atomic_strict)
 NCUPC_DECLARE_ATOMIC(atomic_relaxed)
 
-/* Whether each of ops on objects like addr is one operation of the network. */
+/* Returns 1 if each operation of `ops` on objects like addr is a single operation of the network.
+ */
 int upc_atomic_isfast(upc_type_t type, upc_op_t ops, NCUPC_SHARED addr);
 
 #ifdef NEARCACHE_UPC_RUNTIME_LIBRARY_H

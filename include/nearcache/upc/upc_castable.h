@@ -6,7 +6,7 @@
 #define __UPC_CASTABLE__ 1
 #endif
 
-/* Where memory comes from: bits of upc_thread_info_t's fields. */
+/* Origins of memory: bits in the fields of upc_thread_info_t. */
 #define UPC_CASTABLE_ALL_ALLOC 1
 #define UPC_CASTABLE_GLOBAL_ALLOC 2
 #define UPC_CASTABLE_ALLOC 4
@@ -14,7 +14,7 @@
 #define UPC_CASTABLE_ALL 15
 
 typedef struct {
-  int guaranteedCastable; /* upc_cast of such memory of the thread gives a pointer */
+  int guaranteedCastable; /* upc_cast returns a pointer for such memory of the thread */
   int probablyCastable;   /* it may */
 } upc_thread_info_t;
 
@@ -25,8 +25,8 @@ typedef struct {
 
 #include "upc_declare.h"
 
-/* The address at which this thread loads and stores what ptr points to; NULL if it cannot, or ptr
- * is null. */
+/* Returns the address at which this thread loads and stores what ptr points to; NULL if it cannot,
+ * or if ptr is null. */
 void* upc_cast(NCUPC_SHARED_CONST ptr);
 upc_thread_info_t upc_thread_info(size_t threadId);
 

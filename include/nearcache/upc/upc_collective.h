@@ -1,9 +1,9 @@
 /* Collectives (UPC library specifications 1.3, section 7.3; upc_types.h has the flags and
  * operations).
  *
- * Every thread calls them, with the same arguments. `flags` is one of UPC_IN_* or'ed with one of
- * UPC_OUT_*; 0 is both ALLSYNC. nbytes is the size of one thread's block. Blocks lie as in shared
- * [nbytes] char[nbytes * THREADS], from thread 0 on, or all in one thread. */
+ * All threads call them with the same arguments. `flags` is one of UPC_IN_* or'ed with one of
+ * UPC_OUT_*; 0 means ALLSYNC for both. nbytes is the size of one thread's block. Blocks are laid
+ * out as in shared [nbytes] char[nbytes * THREADS], starting on thread 0, or all on one thread. */
 #ifndef NEARCACHE_UPC_UPC_COLLECTIVE_H
 #define NEARCACHE_UPC_UPC_COLLECTIVE_H
 
@@ -13,8 +13,8 @@
 #define __UPC_COLLECTIVE__ 1
 #endif
 
-/* Operations of the caller's own, beside those of upc_types.h: the second need not be commutative.
- * Both are associative. */
+/* Operations supplied by the caller, in addition to those of upc_types.h. Both must be associative;
+ * UPC_NONCOMM_FUNC need not be commutative. */
 #define UPC_FUNC 0x200UL
 #define UPC_NONCOMM_FUNC 0x400UL
 
@@ -31,22 +31,22 @@
                size_t nbytes, upc_flag_t flags),                                       \
               (dst, src, nbytes, flags))
 
-/* One block, to all threads. */
+/* Copies one block to all threads. */
 NCUPC_DECLARE_COLLECTIVE(all_broadcast)
-/* Block i of one thread to thread i, and back. */
+/* Copy block i of one thread to thread i, and back. */
 NCUPC_DECLARE_COLLECTIVE(all_scatter)
 NCUPC_DECLARE_COLLECTIVE(all_gather)
-/* Every thread's block to every thread, which has nbytes * THREADS bytes at dst. */
+/* Copies every thread's block to every thread, which has nbytes * THREADS bytes at dst. */
 NCUPC_DECLARE_COLLECTIVE(all_gather_all)
 /* Block j of thread i becomes block i of thread j. */
 NCUPC_DECLARE_COLLECTIVE(all_exchange)
-/* The block of thread i to thread perm[i]. */
+/* Copies the block of thread i to thread perm[i]. */
 NCUPC_LINED(void, all_permute,
             (NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RESTRICT(const void) src,
              NCUPC_SHARED_RESTRICT(const int) perm, size_t nbytes, upc_flag_t flags),
             (dst, src, perm, nbytes, flags))
 
-/* The types of reductions and the ends of their functions' names. */
+/* The types of reductions and the suffixes of their function names. */
 #define NCUPC_FOR_REDUCTION_TYPES(X) \
   X(C, signed char)                  \
   X(UC, unsigned char)               \
@@ -65,10 +65,10 @@ NCUPC_LINED(void, all_permute,
               (NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RESTRICT(const void) src,         \
                upc_op_t op, size_t nelems, size_t blk_size, T(*func)(T, T), upc_flag_t flags), \
               (dst, src, op, nelems, blk_size, func, flags))
-/* upc_all_reduceT: the reduction of nelems elements at src, in blocks of blk_size elements from
- * src's thread and phase on (0: all in one thread), to the one element at dst.
- * upc_all_prefix_reduceT: dst[i] becomes the reduction of src[0] to src[i]; dst has the thread,
- * phase and blocks of src. */
+/* upc_all_reduceT stores in the single element at dst the reduction of nelems elements at src,
+ * which are in blocks of blk_size elements, starting at src's thread and phase (0: all on one
+ * thread). upc_all_prefix_reduceT sets dst[i] to the reduction of src[0] to src[i]; dst has the
+ * same thread, phase and blocks as src. */
 #define NCUPC_DECLARE_REDUCTIONS(suffix, T)      \
   NCUPC_DECLARE_REDUCTION(all_reduce##suffix, T) \
   NCUPC_DECLARE_REDUCTION(all_prefix_reduce##suffix, T)

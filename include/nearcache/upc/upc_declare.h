@@ -1,10 +1,11 @@
-/* How the headers here declare the library's functions: once, for the translator, which reads them
- * as UPC, and for C code that nearcache/upc_runtime.h is for, where each pointer to shared is an
+/* How these headers declare the library's functions: once, both for the translator, which reads
+ * them as UPC, and for C code that uses nearcache/upc_runtime.h, where each pointer to shared is an
  * ncupc_ptr.
  *
- * NCUPC_LINED declares a function whose errors name the line of its call: in C, a macro of its name
- * goes to a function that takes file and line before the other arguments. The plain function
- * exists, too, for its address; src/upc/plain.cpp defines those of all. */
+ * NCUPC_LINED declares a function whose error messages name the line of its call: in C, a macro
+ * with the function's name calls a function that takes file and line before the other arguments.
+ * The plain function exists too, so that its address can be taken; src/upc/plain.cpp defines all of
+ * them. */
 #ifndef NEARCACHE_UPC_UPC_DECLARE_H
 #define NEARCACHE_UPC_UPC_DECLARE_H
 

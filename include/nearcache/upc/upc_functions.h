@@ -23,37 +23,38 @@ size_t upc_threadof(NCUPC_SHARED_ANY p);
 size_t upc_phaseof(NCUPC_SHARED_ANY p);
 size_t upc_addrfield(NCUPC_SHARED_ANY p);
 NCUPC_SHARED upc_resetphase(NCUPC_SHARED_ANY p);
-/* The bytes of an object of `total` bytes, in blocks of `block` bytes (0: all on thread 0), that
- * `thread` has. */
+/* Returns how many bytes of an object of `total` bytes, in blocks of `block` bytes (0: all on
+ * thread 0), are on `thread`. */
 size_t upc_affinitysize(size_t total, size_t block, size_t thread);
 
-/* ---- Memory. Blocks are aligned to 16 bytes; what they hold is undefined. A size of 0 gives NULL,
- * exhaustion is an error. ---- */
+/* ---- Memory. Blocks are aligned to 16 bytes, and their contents are undefined. A size of 0 gives
+ * NULL; running out of memory is an error. ---- */
 
-/* Collective: `blocks` blocks of `bytes`, from thread 0 on; the same by one thread for itself. */
+/* all_alloc is collective; global_alloc is called by one thread for itself. Both allocate `blocks`
+ * blocks of `bytes` bytes, starting on thread 0. */
 NCUPC_LINED(NCUPC_SHARED, all_alloc, (size_t blocks, size_t bytes), (blocks, bytes))
 NCUPC_LINED(NCUPC_SHARED, global_alloc, (size_t blocks, size_t bytes), (blocks, bytes))
-/* On this thread; no communication, but now and then for a chunk. The older name: of blocks *
- * bytes. */
+/* Allocate on this thread; communicate only when a new chunk is needed. local_alloc
+ * is the older name, for blocks * bytes bytes. */
 NCUPC_LINED(NCUPC_SHARED, alloc, (size_t bytes), (bytes))
 NCUPC_LINED(NCUPC_SHARED, local_alloc, (size_t blocks, size_t bytes), (blocks, bytes))
-/* By any thread; NULL is nothing. all: collective. */
+/* Any thread may free a block; NULL is ignored. all_free is collective. */
 NCUPC_LINED(void, free, (NCUPC_SHARED p), (p))
 NCUPC_LINED(void, all_free, (NCUPC_SHARED p), (p))
 
-/* ---- Locks: fair queues. A lock has affinity to its allocating thread; those of
- * upc_all_lock_alloc are spread over threads. ---- */
+/* ---- Locks: fair queues. A lock has affinity to the thread that allocated it; those of
+ * upc_all_lock_alloc are spread over the threads. ---- */
 
 NCUPC_LINED_ALONE(NCUPC_LOCK, all_lock_alloc)    /* collective */
-NCUPC_LINED_ALONE(NCUPC_LOCK, global_lock_alloc) /* by one thread for itself */
+NCUPC_LINED_ALONE(NCUPC_LOCK, global_lock_alloc) /* called by one thread for itself */
 NCUPC_LINED(void, lock, (NCUPC_LOCK lock), (lock))
-NCUPC_LINED(int, lock_attempt, (NCUPC_LOCK lock), (lock)) /* 1: it is held now */
+NCUPC_LINED(int, lock_attempt, (NCUPC_LOCK lock), (lock)) /* 1: acquired */
 NCUPC_LINED(void, unlock, (NCUPC_LOCK lock), (lock))
 NCUPC_LINED(void, lock_free, (NCUPC_LOCK lock), (lock))
 NCUPC_LINED(void, all_lock_free, (NCUPC_LOCK lock), (lock)) /* collective */
 
-/* ---- Copies of contiguous bytes: relaxed, and complete here when they return. Source and
- * destination do not overlap. ---- */
+/* ---- Copies of contiguous bytes: relaxed, and complete locally when they return. Source and
+ * destination must not overlap. ---- */
 
 void upc_memcpy(NCUPC_SHARED_RESTRICT(void) to, NCUPC_SHARED_RESTRICT(const void) from,
                 size_t bytes);

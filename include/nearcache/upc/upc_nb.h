@@ -1,10 +1,11 @@
-/* Copies that go on while the thread does (UPC optional library, section 7.8).
+/* Non-blocking copies (UPC optional library, section 7.8).
  *
- * Until a copy is complete its source must not be written, nor its destination read or written. The
- * first four give a handle, to be given to upc_sync, or to upc_sync_attempt until that says 1; the
- * _nbi forms are completed all at once by upc_synci. Handles belong to the thread that got them.
- * OpenSHMEM completes all copies together, so that upc_sync of one waits for those that were
- * started before it, and the attempts complete what they ask about. */
+ * Until a copy is complete, its source must not be written and its destination must be neither read
+ * nor written. The _nb functions return a handle, which must be passed to upc_sync, or to
+ * upc_sync_attempt until that returns 1. The copies of the _nbi functions are completed together by
+ * upc_synci. A handle belongs to the thread that got it. Since OpenSHMEM completes all copies
+ * together, upc_sync of one copy also waits for those started before it, and the attempts complete
+ * what they ask about. */
 #ifndef NEARCACHE_UPC_UPC_NB_H
 #define NEARCACHE_UPC_UPC_NB_H
 
@@ -16,7 +17,7 @@
 
 typedef uint64_t upc_handle_t;
 
-/* The handle of a copy that is complete already. */
+/* The handle of a copy that is already complete. */
 #define UPC_COMPLETE_HANDLE ((upc_handle_t)0)
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* <upc_strict.h> of UPC 1.3: accesses that say nothing else are strict from here on. It acts each
- * time it is included. */
+/* <upc_strict.h> of UPC 1.3: from here on, accesses are strict unless qualified otherwise. Takes
+ * effect each time it is included. */
 #include <upc.h>
 #pragma upc strict

@@ -13,8 +13,8 @@ typedef uint64_t upc_tick_t;
 #define UPC_TICK_MAX UINT64_MAX
 #define UPC_TICK_MIN ((upc_tick_t)0)
 
-/* Ticks since some moment of this thread's own: only differences mean something, and only within a
- * thread. */
+/* Returns ticks since an arbitrary moment, different for each thread: only differences are
+ * meaningful, and only within a thread. */
 upc_tick_t upc_ticks_now(void);
 uint64_t upc_ticks_to_ns(upc_tick_t ticks);
 

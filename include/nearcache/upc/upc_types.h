@@ -1,20 +1,21 @@
-/* Types and constants that the libraries of UPC share (UPC library specifications 1.3,
- * section 7.3.1). Plain C, so that the translated program includes it too.
+/* Types and constants shared by the UPC libraries (UPC library specifications 1.3, section 7.3.1).
+ * Plain C, so that the translated program can include it too.
  *
- * Operations are bits of one word: upc_all_atomicdomain_alloc takes several of them at once. */
+ * Operations are bits of one word because upc_all_atomicdomain_alloc takes several of them at once.
+ */
 #ifndef NEARCACHE_UPC_UPC_TYPES_H
 #define NEARCACHE_UPC_UPC_TYPES_H
 
-/* How a collective synchronises. One of IN, or'ed with one of OUT; none of a kind stands for its
- * ALLSYNC. */
+/* How a collective synchronises: one IN flag or'ed with one OUT flag. If one is missing, its
+ * ALLSYNC is used. */
 typedef int upc_flag_t;
 
-#define UPC_IN_ALLSYNC 1  /* data is touched when every thread has entered */
-#define UPC_IN_MYSYNC 2   /* only data of threads that have entered is touched */
-#define UPC_IN_NOSYNC 4   /* data may be touched when the first thread has entered */
-#define UPC_OUT_ALLSYNC 8 /* a thread returns when all data has been read and written */
-#define UPC_OUT_MYSYNC 16 /* a thread returns when its data has been read and written */
-#define UPC_OUT_NOSYNC 32 /* data may be touched until the last thread returns */
+#define UPC_IN_ALLSYNC 1  /* data is accessed only after every thread has entered */
+#define UPC_IN_MYSYNC 2   /* only data of threads that have entered is accessed */
+#define UPC_IN_NOSYNC 4   /* data may be accessed once the first thread has entered */
+#define UPC_OUT_ALLSYNC 8 /* a thread returns after all data has been read and written */
+#define UPC_OUT_MYSYNC 16 /* a thread returns after its own data has been read and written */
+#define UPC_OUT_NOSYNC 32 /* data may be accessed until the last thread returns */
 
 typedef unsigned long upc_op_t;
 
