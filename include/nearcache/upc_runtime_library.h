@@ -19,7 +19,7 @@ NCUPC_NORETURN __attribute__((format(printf, 4, 5))) void ncupc_error(const char
                                                                       const char* what,
                                                                       const char* format, ...);
 
-/* ---- Pointers, without a call ---- */
+/* ---- Pointer functions, inline ---- */
 
 static inline size_t ncupc_threadof(ncupc_ptr p) { return ncupc_thread(p); }
 static inline size_t ncupc_phaseof(ncupc_ptr p) { return ncupc_phase(p); }

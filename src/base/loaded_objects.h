@@ -10,7 +10,7 @@ namespace nearcache {
 
 struct LoadedObject {
   std::string path;               // empty for the executable
-  std::string_view name() const;  // the file name, without folders
+  std::string_view name() const;  // the file name, without directories
   const void* dynamic = nullptr;  // its dynamic section, null if it has none
   uintptr_t base = 0;
   std::vector<std::pair<uintptr_t, uintptr_t>> segments;  // begin and end addresses

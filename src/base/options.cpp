@@ -120,7 +120,7 @@ std::string show(bool value) { return value ? "true" : "false"; }
 std::string show(uint64_t value) { return std::to_string(value); }
 std::string show(const std::string& value) { return value; }
 std::string show(double value) {
-  char text[32];  // the shortest text that reads back the same, in any locale
+  char text[32];  // shortest that reads back the same; locale-independent
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 

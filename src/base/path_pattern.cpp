@@ -7,7 +7,7 @@
 namespace nearcache {
 namespace {
 
-// Names of jobs are made parts of a file's name: "prterun-host-1234@1" is fine, a slash is not.
+// Job names become part of a file name: "prterun-host-1234@1" is fine, but a slash is not.
 std::string without_slashes(std::string text) {
   for (char& c : text) {
     if (c == '/') c = '_';

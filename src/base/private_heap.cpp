@@ -20,9 +20,9 @@ constexpr size_t given_back = size_t{256} << 10;  // larger freed blocks return 
 constexpr size_t largest = most_reserved / 4;
 constexpr size_t page = 4096;
 
-struct Header {  // right before every block
+struct Header {  // directly before every block
   uint32_t size_class;
-  uint32_t distance;  // of the block from the start of its allocation, in bytes
+  uint32_t distance;  // the block's offset in its allocation, in bytes
   uint64_t unused;
 };
 static_assert(sizeof(Header) == alignment);

@@ -40,8 +40,8 @@ class Region {
   // refuses.
   static bool make_accessible(void* from, size_t bytes);
 
-  // Returns the memory of the whole pages inside [from, from + bytes) to the system. They read as
-  // zero afterwards, in all processes that share them. If the system refuses, returns false, and
+  // Gives the memory of the whole pages inside [from, from + bytes) back to the system. They read
+  // as zero afterwards, in all processes that share them. If the system refuses, returns false, and
   // the contents may be unchanged.
   static bool discard(void* from, size_t bytes);
 

@@ -14,7 +14,7 @@ namespace {
 // which still represent sizes and repeats.
 constexpr double enough_gets = 500000, enough_keys = 20000;
 constexpr double least_share = 1.0 / 1024;  // fraction of the distinct bytes where the curve begins
-constexpr double least_end = 64 << 10;  // bytes; it ends here or later: saving less is of no use
+constexpr double least_end = 64 << 10;      // bytes; the curve ends here or later
 
 // What one rank requests from one window.
 struct Use {

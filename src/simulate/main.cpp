@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
   std::string wrong;
   try {
     wrong = perform(arguments);
-  } catch (const std::exception& error) {  // out of memory, mostly
+  } catch (const std::exception& error) {  // usually out of memory
     wrong = error.what();
   }
   if (wrong.empty()) return 0;

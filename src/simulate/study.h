@@ -30,7 +30,7 @@ struct StudyOptions {
   std::vector<std::string> traces;
   std::vector<PolicyKind> policies;
   std::vector<Amount> storages, indexes;
-  bool storages_given = false;  // by the user
+  bool storages_given = false;  // given by the user
   Selection selection;
   bool adaptive = false;
   // Number of consecutive ranks that form a node and share one cache per window.

@@ -63,8 +63,8 @@ class TraceReader {
   std::string open(const std::string& path);
 
   // Reads the next record. Returns false at the end, or where the file stops being readable
-  // (error(), cut_short()). `select` records are consumed here and not returned; `time` records
-  // only if requested.
+  // (error(), cut_short()). `select` records are consumed here and not returned; `time` records are
+  // returned only after show_times().
   bool next(TraceEvent* event);
 
   void show_times() { shows_times_ = true; }

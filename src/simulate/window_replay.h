@@ -1,4 +1,4 @@
-// One window of one rank, driven by a trace: the library's CachedWindow, driven as the MPI front
+// Replays one window of one rank from a trace: drives the library's CachedWindow as the MPI front
 // end does for a program. No data is moved; all decisions, and all memory except for the data, are
 // the library's.
 //

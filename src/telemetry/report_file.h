@@ -18,8 +18,8 @@ uint64_t node_number();
 // four levels, in that order; any other level gives an empty string.
 std::string thread_level_name(int level, const std::array<int, 4>& levels);
 
-// Returns a report with this process's host, program and start, `seconds` ago. `threads` is the
-// name of the thread level. Ranks and windows are still to be added.
+// Returns a report that describes this process's host, program and start, which was `seconds` ago.
+// `threads` is the name of the thread level. The caller adds ranks and windows.
 Report new_report(const Options& options, std::string library, std::string modelled,
                   std::string threads, double seconds);
 

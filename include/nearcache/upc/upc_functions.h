@@ -46,7 +46,7 @@ NCUPC_LINED(void, all_free, (NCUPC_SHARED p), (p))
  * upc_all_lock_alloc are spread over the threads. ---- */
 
 NCUPC_LINED_ALONE(NCUPC_LOCK, all_lock_alloc)    /* collective */
-NCUPC_LINED_ALONE(NCUPC_LOCK, global_lock_alloc) /* called by one thread for itself */
+NCUPC_LINED_ALONE(NCUPC_LOCK, global_lock_alloc) /* by one thread, for itself */
 NCUPC_LINED(void, lock, (NCUPC_LOCK lock), (lock))
 NCUPC_LINED(int, lock_attempt, (NCUPC_LOCK lock), (lock)) /* 1: acquired */
 NCUPC_LINED(void, unlock, (NCUPC_LOCK lock), (lock))
