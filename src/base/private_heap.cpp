@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t most_reserved = size_t{1} << 30;
 constexpr size_t grown_at_once = size_t{1} << 20;
-constexpr size_t given_back = size_t{256} << 10;  // larger freed blocks return their memory
+constexpr size_t given_back = size_t{256} << 10;  // freed blocks this large give memory back
 constexpr size_t largest = most_reserved / 4;
 constexpr size_t page = 4096;
 
