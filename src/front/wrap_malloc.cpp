@@ -9,6 +9,7 @@
 namespace heap = nearcache::private_heap;
 
 // The names are dictated by ld --wrap.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 
 void* __real_malloc(size_t bytes);
