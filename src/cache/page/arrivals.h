@@ -1,8 +1,8 @@
-// Data fetched without waiting: each get delivers its lines to its own place in a staging area,
-// until the next quiet.
+// Non-blocking gets that are in flight: each delivers its lines to a place of its own in a staging
+// area, where they stay until the next quiet.
 //
-// Not directly into the pages: their bytes may be written in the meantime, and a page may be
-// evicted before its data arrives.
+// They are not fetched directly into the pages, whose bytes may be written in the meantime, and
+// which may be evicted before the data arrives.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ class Arrivals {
   struct Arrival {
     uint64_t begin, end;  // addresses
     int32_t pe;
-    uint32_t epoch;  // the acquire after which it was asked for
-    uint32_t at;     // in the staging area, bytes
+    uint32_t epoch;  // the epoch (last acquire) in which it was requested
+    uint32_t at;     // offset in the staging area, in bytes
   };
   static constexpr size_t most = 512;
 
@@ -25,8 +25,8 @@ class Arrivals {
     room_ = bytes;
   }
 
-  // A place for [begin, end), or nullptr if all are taken. What lies there is changed until
-  // clear().
+  // Returns a place for [begin, end), or nullptr if there is no room. The place belongs to the get
+  // until clear().
   char* add(int pe, uint64_t begin, uint64_t end, uint32_t epoch) {
     const size_t bytes = (static_cast<size_t>(end - begin) + 63) / 64 * 64;
     if (count_ == most || bytes > room_ - used_) return nullptr;
@@ -37,7 +37,7 @@ class Arrivals {
   }
   bool empty() const { return count_ == 0; }
   size_t count() const { return count_; }
-  // How many bytes one more may have.
+  // Returns the maximum number of bytes that one more arrival may have.
   size_t room() const { return count_ == most ? 0 : room_ - used_; }
   const Arrival& operator[](size_t i) const { return list_[i]; }
   const char* data(const Arrival& arrival) const { return staging_ + arrival.at; }

@@ -1,4 +1,4 @@
-// One bit for every byte of a page: which bytes were written.
+// One bit for every byte of a page, telling which bytes were written.
 #pragma once
 
 #include <bit>
@@ -7,9 +7,9 @@
 
 namespace nearcache {
 
-// A view of `words` words of 64 bytes' bits each, of which all but [low, high) are known to be
-// zero: most puts write a few bytes of a page, and looking at the rest would cost more than the
-// put. Positions are bytes from the page's beginning.
+// A view of `words` words, each with the bits of 64 bytes. All words outside [low, high) are known
+// to be zero: most puts write a few bytes of a page, and examining the other words would cost more
+// than the put. Positions are bytes from the beginning of the page.
 class ByteMask {
  public:
   ByteMask(uint64_t* bits, size_t words, size_t low, size_t high)
@@ -39,7 +39,7 @@ class ByteMask {
     return found != 0;
   }
 
-  // The first set byte at or after `at`; the size of the mask if there is none.
+  // Returns the first set position at or after `at`, or the size of the mask if there is none.
   size_t next_set(size_t at) const {
     for (size_t i = at / 64 > low_ ? at / 64 : low_; i < high_; ++i) {
       uint64_t word = bits_[i];
@@ -48,7 +48,7 @@ class ByteMask {
     }
     return words_ * 64;
   }
-  // The first unset byte at or after `at`; the size of the mask if there is none.
+  // Returns the first unset position at or after `at`, or the size of the mask if there is none.
   size_t next_unset(size_t at) const {
     for (size_t i = at / 64; i < words_; ++i) {
       uint64_t word = ~bits_[i];
@@ -57,11 +57,13 @@ class ByteMask {
     }
     return words_ * 64;
   }
-  // Where the run of set bytes that ends before `at` begins; `at` if the byte before is not set.
+  // Returns where the run of set positions that ends just before `at` begins; `at` if there is
+  // none.
   size_t run_begin(size_t at) const {
     while (at > 0) {
       const size_t last = at - 1;
-      // The byte `last` comes to the top of its word: ones above count the run's bytes in it.
+      // Shift byte `last` to the top of its word: the leading ones are the run's bytes in this
+      // word.
       const size_t in_word = last % 64 + 1;
       const size_t ones = static_cast<size_t>(std::countl_one(bits_[last / 64] << (64 - in_word)));
       if (ones < in_word) return at - ones;
@@ -71,7 +73,7 @@ class ByteMask {
   }
 
  private:
-  // The bits of [begin, end) in the word that holds `begin`.
+  // Returns a word with the bits [begin, end) set; begin < 64.
   static uint64_t bits_between(size_t begin, size_t end) {
     const uint64_t upto = end >= 64 ? ~uint64_t{0} : (uint64_t{1} << end) - 1;
     return upto & (~uint64_t{0} << begin);

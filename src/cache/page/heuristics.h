@@ -1,20 +1,20 @@
-// Which heuristics the page cache uses: all of them, except when bench/run pages measures what each
-// is worth.
+// Which heuristics the page cache uses: all of them, except when `bench/run pages` measures what
+// each is worth.
 #pragma once
 
 namespace nearcache {
 
 struct PageHeuristics {
-  bool streams = true;  // what goes on where a fetch ended is fetched in larger pieces,
-  bool early = true;    // and the next piece before it is missed
-  bool strides = true;  // what goes on at a distance is fetched ahead
-  // streams and strides are looked for less often where there are none
+  bool streams = true;  // accesses that continue where a fetch ended are fetched in larger pieces
+  bool early = true;    // the next piece of a stream is fetched before it is missed
+  bool strides = true;  // accesses at equal distances are fetched ahead
+  // streams and strides are looked for less often if there are none
   bool doubt = true;
-  bool near = true;             // what lies around a miss is fetched with it,
-  bool grow = true;             // and more where misses come back to pages that are here
-  bool limit = true;            // less is fetched ahead where it goes unused
-  bool scattered_reads = true;  // reads that never come back go past the cache
-  bool scattered_puts = true;   // puts of a few bytes here and there go around the pages
+  bool near = true;             // bytes around a miss are fetched with it
+  bool grow = true;             // more of them if misses hit pages that are already cached
+  bool limit = true;            // less is fetched ahead if much of it goes unused
+  bool scattered_reads = true;  // reads that never repeat bypass the cache
+  bool scattered_puts = true;   // scattered puts of a few bytes bypass the pages
 };
 
 }  // namespace nearcache

@@ -1,8 +1,8 @@
 // Byte ranges in flight to other PEs that no page holds: puts of evicted pages, direct puts,
 // atomics.
 //
-// A set of lines by hash, which may say yes for a line that is not in it (the price is one needless
-// quiet or fence), and a few long ranges. Emptied whenever the context is quiet.
+// Implemented as a hashed set of lines, which may have false positives (each costs a needless quiet
+// or fence), plus a few long ranges. Cleared whenever the context is quiet.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class InFlight {
     }
   }
 
-  // Whether all that `other` tells of is told of here; for tests.
+  // Returns true if everything recorded in `other` is also recorded here. For tests.
   bool covers(const InFlight& other) const {
     for (size_t i = 0; i < bit_count / 64; ++i)
       if ((other.bits_[i] & ~bits_[i]) != 0) return false;
@@ -47,14 +47,14 @@ class InFlight {
     });
   }
 
-  // False only if nothing in [begin, end) of `pe` is under way.
+  // Returns false only if nothing in [begin, end) of `pe` is in flight.
   bool may_overlap(int pe, uint64_t begin, uint64_t end) const {
     if (!any_ || begin >= end) return false;
     for (int i = 0; i < ranges_; ++i)
       if ((range_[i].pe == pe || range_[i].pe == every_pe) && begin < range_[i].end &&
           range_[i].begin < end)
         return true;
-    // so many lines that some bit is likely set
+    // with this many lines, one of the bits is likely to be set
     if (end - begin > line_bytes * bit_count / 8) return true;
     for (uint64_t line = begin / line_bytes; line <= (end - 1) / line_bytes; ++line) {
       const size_t bit = bit_of(pe, line);
@@ -66,7 +66,7 @@ class InFlight {
  private:
   static constexpr uint64_t line_bytes = 64;
   static constexpr uint64_t longest_by_line = 4096;
-  // 4 KiB: one in fifty false with 650 small puts under way
+  // 4 KiB: one false positive in 50 queries with 650 small puts in flight
   static constexpr size_t bit_count = 32768;
   static constexpr int most_ranges = 8;
   static constexpr int every_pe = -1;
@@ -82,7 +82,8 @@ class InFlight {
   }
   static_assert(bit_count == size_t{1} << (64 - 49));
 
-  // With no place left, the last range grows to hold the new one, for every PE if they differ.
+  // If the table is full, the last range is extended to include the new one, and applies to every
+  // PE if their PEs differ.
   void add_range(int pe, uint64_t begin, uint64_t end) {
     if (ranges_ < most_ranges) {
       range_[ranges_++] = {pe, begin, end};

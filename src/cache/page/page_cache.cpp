@@ -9,8 +9,8 @@ namespace {
 
 constexpr size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// What the fields of pages and arrivals can count, and what is of use: no more masks than there are
-// pages.
+// Clamps the options to what the fields of pages and arrivals can count and to what is useful: no
+// more masks than there are pages.
 PageCacheOptions within_bounds(PageCacheOptions o) {
   constexpr size_t most_masks = UINT16_MAX, most_readahead = size_t{1} << 30;
   o.dirty_pages = std::clamp<size_t>(
@@ -42,7 +42,7 @@ RegionLayout layout_of(const PageCacheOptions& o) {
 
 }  // namespace
 
-// An index whose chains are all empty, so that hit() and put_quickly() find nothing.
+// The index has only empty chains, so hit() and put_quickly() find nothing.
 PageCache::PageCache() { pool_.create_empty(); }
 
 size_t PageCache::memory_bytes(const PageCacheOptions& options) {
@@ -92,9 +92,9 @@ Page& PageCache::take(int pe, uint64_t number) {
   return page;
 }
 
-// After an acquire: what was read is stale. Bytes that are dirty are this process's last word;
-// those in flight may have been overwritten by somebody who saw them, so they are fetched anew,
-// when their put is complete.
+// Brings a page up to date after an acquire. What was read is stale. Dirty bytes are this process's
+// latest value. Bytes in flight may have been overwritten by someone who saw them, so they are
+// fetched again once their put is complete.
 void PageCache::refresh(Page& page) {
   ahead_unused(page);
   page.quick = page.valid = page.pending = 0;
@@ -112,7 +112,7 @@ void PageCache::empty(Page& page) {
   detach(page);
 }
 
-// The page keeps these lines no longer.
+// Marks these lines of the page as no longer valid.
 void PageCache::lose_valid(Page& page, uint64_t lines) {
   if (page.epoch == epoch_)
     valid_lines_ -= static_cast<uint64_t>(std::popcount(page.valid & lines));
@@ -172,7 +172,7 @@ void PageCache::get_slowly(PageReader& reader, int pe, uint64_t address, void* t
         count_read();
         get_past(pe, at, to, bytes);
       } else {
-        if (fetch(pe, at, at + piece, end)) continue;  // it is known now
+        if (fetch(pe, at, at + piece, end)) continue;  // the page holds them now: look again
         fetch_uncached(pe, at, at + piece, static_cast<char*>(to) + (at - address));
       }
     } else {
@@ -192,15 +192,15 @@ void PageCache::get_slowly(PageReader& reader, int pe, uint64_t address, void* t
     transport_->answered(pe, address, bytes, served);
 }
 
-// Reads here and there gain nothing from pages, which only cost them time: most of them are passed
-// to the network as they are.
+// Scattered reads gain nothing from pages, which only cost them time: most of them are passed
+// directly to the network.
 bool PageCache::reads_go_around(int pe, uint64_t number) {
   return options_.heuristics.scattered_reads &&
          scattered_reads_.passes(pe, number,
                                  {pool_.full(), hits_so_far(), counters_.timed_gets, get_ns_});
 }
 
-// Every so many reads: is the program polling, and is what it reads old?
+// Inspects one read in many: is the program polling, and is what it reads too old?
 void PageCache::look(PageReader& reader, int pe, uint64_t address, size_t bytes) {
   if (reader.polls.look() && holds(pe, address, bytes)) {
     ++counters_.polls;
@@ -212,7 +212,7 @@ void PageCache::look(PageReader& reader, int pe, uint64_t address, size_t bytes)
   if (fresh_since_ns_ == 0) {
     fresh_since_ns_ = now;
   } else if (now - fresh_since_ns_ > options_.longest_age_ns) {
-    release();  // as own bytes in flight are fetched anew after an acquire
+    release();  // after an acquire, own bytes in flight would be fetched again
     acquire();
   }
 }
@@ -229,7 +229,8 @@ bool PageCache::hit_pages_unlocked(PageReader& reader, int pe, uint64_t address,
   return was_hit(reader, removals, address, bytes);
 }
 
-// Whether that look would find neither a program that polls nor what is too old, and need not be.
+// Returns true if look() would find neither polling nor data that is too old, and thus can be
+// skipped.
 bool PageCache::nothing_to_do(PollDetector& polls) const {
   const double since = fresh_since_ns_.load();
   if (since == 0 || now_ns() - since > options_.longest_age_ns || polls.polling()) return false;
@@ -262,7 +263,7 @@ bool PageCache::holds(int pe, uint64_t address, size_t bytes) const {
     const size_t piece = static_cast<size_t>(std::min<uint64_t>(end - at, page_bytes() - offset));
     const Page* page = pool_.find(pe, at >> page_shift_);
     if (page == nullptr) return false;
-    // they outlive acquires
+    // dirty bytes survive acquires
     const bool all_dirty =
         page->written != 0 && dirty(written(*page)).next_unset(offset) >= offset + piece;
     if (!all_dirty && (page->epoch != epoch_ || !known(*page, offset, offset + piece)))
@@ -298,14 +299,15 @@ void PageCache::acquire() {
   valid_lines_ = 0;
   fresh_since_ns_ = 0;
   uint32_t next = epoch_ + 1;
-  if (next == 0) {  // after 2^32 acquires: no page may seem to be of the new ones
+  if (next == 0) {  // after 2^32 acquires: no page may appear to belong to the new ones
     for (uint32_t i = 0; i < pool_.frames(); ++i) pool_[i].epoch = 0;
     next = 1;
   }
   epoch_ = next;
 }
 
-// Forgets the lines that hold any of [address, address + bytes), not what is written there.
+// Drops the lines that overlap [address, address + bytes), but not what was written to them. `pe` <
+// 0: of every PE.
 void PageCache::drop_lines(int pe, uint64_t address, size_t bytes) {
   const uint64_t end = address + bytes;
   const auto drop = [&](Page& page) {

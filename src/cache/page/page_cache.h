@@ -1,123 +1,129 @@
 // The page cache: a write-back cache of other PEs' memory, one per context (Ferguson and Buettner,
 // PGAS 2015, section III).
 //
-// Memory is cached in pages of lines, which are fetched, and bytes, which are written. Only bytes
-// that the program wrote are ever put, so that PEs which write to different bytes of a line do not
-// overwrite each other. OpenSHMEM completes transfers only all together, by a quiet that is a round
-// trip of its own, so the cache waits as seldom as it can: what is demanded is fetched by a
-// blocking get, what is fetched ahead arrives in a staging area and is merged at the next quiet
-// around what was written meanwhile.
+// Memory is cached in pages. A page is fetched by lines and written by bytes. Only bytes that the
+// program wrote are ever put, so PEs that write to different bytes of a line do not overwrite each
+// other. OpenSHMEM completes transfers only all together, with a quiet that is a round trip of its
+// own, so the cache waits as seldom as it can: data on demand is fetched by a blocking get; data
+// fetched ahead arrives in a staging area and is merged into its page at the next quiet, around
+// whatever has been written in the meantime.
 //
-// What a byte of a page can be. Its line is absent, pending (on its way into the staging area) or
-// valid; the byte itself may besides be dirty (this process wrote it, and nobody has put it) and in
-// flight (its put was issued, and no quiet came since). What is called absent below need not even
-// have a page. A byte that is lost is in flight and in no page: only InFlight knows of it, by line,
-// and may name too many.
+// States of a byte. The line that contains it is absent, pending (being fetched into the staging
+// area) or valid. In addition, the byte itself may be dirty (written by this process and not put
+// yet) and in flight (its put has been issued, with no quiet since). An absent byte need not even
+// have a page. A lost byte is in flight but held by no page: only InFlight knows of it, at line
+// granularity, and it may report too many.
 //
-//  byte      line    dirty in flight a read of it   put   put back   quiet     acquire   eviction
-//  absent    absent  -     -         fetches line   dirty -          -         -         -
-//  pending   pending -     -         waits by quiet dirty -          clean     absent    absent
-//  clean     valid   -     -         is served      dirty -          -         absent    absent
-//  dirty     any     yes   -         is served      -     in flight  -         -         lost [4]
-//  in flight any     -     yes       is served      both  -          clean [1] lost      lost
-//  both      any     yes   yes       is served      -     in fl. [2] dirty     dirty [3] lost [4]
-//  lost      -       -     yes       quiet, fetch   dirty -          absent    -         -
+// byte      line    dirty in flight read         put   write-back    quiet     acquire   eviction
+// absent    absent  -     -         fetches line dirty -             -         -         -
+// pending   pending -     -         quiet        dirty -             clean     absent    absent
+// clean     valid   -     -         is served    dirty -             -         absent    absent
+// dirty     any     yes   -         is served    -     in flight     -         -         lost [4]
+// in flight any     -     yes       is served    both  -             clean [1] lost      lost
+// both      any     yes   yes       is served    -     in flight [2] dirty     dirty [3] lost [4]
+// lost      -       -     yes       quiet, fetch dirty -             absent    -         -
 //
-//   [1] if its line was written whole since the acquire, or is valid; absent otherwise.
-//   [2] behind a fence.
-//   [3] and what is in flight of it is lost.
-//   [4] by its put.
+//  [1] if its line was written completely since the last acquire, or is valid; absent otherwise.
+//  [2] after a fence.
+//  [3] and the put in flight becomes lost.
+//  [4] by being put.
 //
-// What goes past the cache moves bytes too. Before a direct get of it a dirty byte is put back, and
-// a quiet completes what is in flight. A direct put makes any byte lost; so does an atomic or
-// strided put, which a fence orders behind what was dirty or in flight; a fetching atomic, which is
-// done when it returns, leaves a byte absent that was not written. Of what another context has
-// changed (overtaken) clean and pending bytes become absent, those in flight lost, and dirty ones
-// stay: they are put after it. forget() makes all of it absent, or lost where it was in flight.
+// Accesses that bypass the cache change these states, too. Before a direct get of it, a dirty byte
+// is written back, and a quiet completes what is in flight. A direct put makes every byte lost. So
+// does an atomic or strided put, after a fence that orders it behind puts of bytes that were dirty
+// or in flight. A fetching atomic is complete when it returns, so it leaves bytes absent that were
+// not written. If another context has changed the memory (overtaken()), clean and pending bytes
+// become absent, bytes in flight become lost, and dirty bytes stay dirty: they will be put after
+// that change. forget() makes every byte absent, or lost if it was in flight.
 //
 // Invariants. broken() checks the first ten and the last after every operation of the unit and fuzz
-// tests and cites them; the others are checked by the transport and the model of these tests
-// (tests/fuzz/lazy_transport.h, page_model.h), which know what the program wrote and what it may
-// see.
+// tests, and cites them by number. The others are checked by the transport and the model of these
+// tests (tests/fuzz/lazy_transport.h, page_model.h), which know what the program wrote and what it
+// may see.
 //
-//      1  A line is ahead (fetched before it was asked for, and not used yet) only if it is valid.
-//      2  A hit serves at once what is valid and not ahead: `quick` is always that.
-//      3  No line is both valid and pending.
-//      4  A line is pending only for an arrival that was asked for since the last acquire: a read
-//         that waits for it waits once.
-//      5  A page has a write mask exactly while a byte of it is dirty or in flight, and page and
-//         mask name each other.
-//      6  Every mask is either free or in the list of written pages, oldest first.
-//      7  All that is set in a mask lies within its bounds.
-//      8  While a byte is dirty maybe_dirty_ is set, while one is in flight puts_flying_ is: a
-//         release passes neither over.
-//      9  What awaits a fence (unfenced_) awaits a quiet, too (lost_).
-//     10  A page is in its hash's chain and in one queue; a frame without a page is in no chain.
-//     11  Only bytes that the program wrote are put, with the value that it wrote last, and each is
-//         put, unless forgotten.
-//     12  Two puts of a byte are never under way at a time, and no atomic beside a put, unless a
-//         fence came between them.
-//     13  Nothing is fetched from under a put in flight unless its page still holds the bytes that
-//         the fetch may miss.
-//     14  What was read before an acquire is not served after it, in particular not what arrives
-//         after it.
-//     15  A line is valid only if all of it was fetched or written that can be read there: extents
-//         end where memory does.
-//     16  valid_lines_ counts the valid lines of pages that no acquire has made stale.
+//  1  A line is ahead (fetched before it was requested, and not used yet) only if it is valid.
+//  2  `quick`, the lines that a hit serves at once, always equals valid and not ahead.
+//  3  No line is both valid and pending.
+//  4  A line is pending only if an arrival requested since the last acquire contains it: a read
+//     that waits for it waits once.
+//  5  A page has a write mask exactly while one of its bytes is dirty or in flight, and page and
+//     mask refer to each other.
+//  6  Every mask is either free or in the list of written pages, oldest first.
+//  7  All bits set in a mask lie within its bounds.
+//  8  maybe_dirty_ is set while a byte is dirty, puts_flying_ while one is in flight: a release
+//     skips neither.
+//  9  Whatever awaits a fence (unfenced_) also awaits a quiet (lost_).
+// 10  A page is in the chain of its hash and in one queue; a frame without a page is in no chain.
+// 11  Only bytes that the program wrote are put, with the value written last, and every one of
+//     them is put unless it is forgotten.
+// 12  There are never two puts of a byte in flight, nor an atomic and a put, unless a fence
+//     separates them.
+// 13  Nothing is fetched while a put to it is in flight, unless its page still holds the bytes
+//     that the fetch may miss.
+// 14  Nothing read before an acquire is served after it, in particular nothing that arrives after
+//     it.
+// 15  A line is valid only if all of its readable bytes were fetched or written: extents end where
+//     readable memory does.
+// 16  valid_lines_ counts the valid lines of pages that no acquire has made stale.
 //
-// What it may cost.
+// Cost limits.
 //
-// - A hit: the multiplication of the hash, the loads of its chain's head and of the page's state
+// - A hit: the multiplication of the hash, a load of the chain's head, a load of the page's state
 //   (one line of the processor's cache), and the copy; some 80 instructions for a word. It must not
-//   call anything, read the time, move a page in a list (so Am is a clock with a flag, not a list
-//   by last use), or write anything but that flag and the cache's own counts. Every 47th read is
-//   looked at, as a program may be polling, and costs some 300.
-// - A put to a page that has a mask already: the same, with bits set in the mask in the place of
-//   the lines' test; about 100 instructions. The first put to a page takes a mask, and where there
-//   is none left puts back the page that was written longest ago: a put is buffered by the
-//   transport, so that no put waits for the network, but for the fence of invariant 12.
-// - A miss: one blocking get, of microseconds. What it does besides is some 450 instructions where
-//   the read is passed on, and up to 1,200 where it is cached: most of it for finding streams,
-//   taking the page and emptying its predecessor. It waits for a quiet only where invariant 13
-//   makes it, or where its line is pending. A fetch ahead never waits: it is dropped where there is
-//   no room.
+//   call a function, read the time or move a page in a list (so Am is a clock with a flag instead
+//   of an LRU list), and it writes nothing but that flag and the cache's own counts. Every 47th
+//   read is inspected, since a program may be polling, and costs some 300 instructions.
+// - A put to a page that already has a mask: the same, with bits being set in the mask instead of
+//   the test of the lines; about 100 instructions. The first put to a page takes a mask. If no mask
+//   is free, the page that was first written longest ago is written back. The transport buffers
+//   puts, so no put waits for the network, except for the fence of invariant 12.
+// - A miss: one blocking get, which takes microseconds. Its overhead is some 450 instructions if
+//   the read bypasses the cache and up to 1,200 if it is cached, most of them for finding streams,
+//   taking a page and emptying its predecessor. A miss waits for a quiet only if invariant 13
+//   demands it or its line is pending. A fetch ahead never waits: it is dropped if there is no
+//   room.
 //
-// What is guessed, and what each guess gains, is in docs/architecture.md; `bench/run pages`
-// measures it with each one switched off.
+// The heuristics, and what each of them gains, are described in docs/architecture.md; `bench/run
+// pages` measures it with each of them switched off.
 //
 // What was tried and given up:
 //
-// - Arrival straight into the pages: a put to the page, or its eviction, had to wait for the quiet.
-// - One list of all direct writes, that dropped their ranges at each quiet: programs of atomics
-//   lost all that they had read. So InFlight is a set that may say yes too often, and forgets all
-//   at each quiet.
-// - Keeping the part of a line that lies inside of an extent: two extents met in one line, and it
-//   was served whole. Hence invariant 15.
-// - Taking a fetching atomic for a write under way, as it has the form of one: the next get of its
-//   line paid a quiet.
-// - Masks without bounds: looking for set bits in a whole page cost more than the put of a few
+// - Arrival directly in the pages: a put to such a page, or its eviction, had to wait for the
+//   quiet.
+// - One list of all direct writes, whose ranges were dropped from the cache at each quiet: programs
+//   that use atomics lost everything they had read. InFlight is therefore a set that may have false
+//   positives and is cleared at each quiet.
+// - Keeping the part of a line that lies inside an extent: two extents met in one line, and all of
+//   it was served. Hence invariant 15.
+// - Treating a fetching atomic as a write in flight, because it looks like one: the next get of its
+//   line paid for a quiet.
+// - Masks without bounds: searching a whole page for set bits cost more than the put of a few
 //   bytes.
-// - Every miss looked for streams, and all reads were cached: reads here and there paid 1,200
-//   instructions each for pages that nobody asked for again (Readahead's doubt, ScatteredReads).
-// - A prefetch distance that was learned from measured waits: of words it took 3 to 16% longer than
-//   always 64, and of 2 KiB each, where it asked for more than the staging area holds, two to three
-//   times as long as what fits.
-// - Fetching less ahead as soon as two of three lines were unused, counted by 64: a line costs 50
-//   ns and saves microseconds, and evictions show unused lines in bursts. Now one of eight must be
-//   used, of a thousand: runs of 256 B take 40% less time, a search of a graph a third.
-// - Strided fetches of the element's line alone: the next column of a matrix found nothing. Now
-//   what lies around each comes with it, in 36 to 65% less time.
+// - Looking for streams at every miss, and caching all reads: scattered reads paid 1,200
+//   instructions each for pages that were never used again (Readahead's doubt, ScatteredReads).
+// - A prefetch distance learned from measured waits: for single words it took 3 to 16% longer than
+//   a constant 64. For 2 KiB each, where it asked for more than the staging area holds, it took two
+//   to three times as long as a distance that fits.
+// - Fetching less ahead as soon as two thirds of the lines were unused, judged every 64 lines: a
+//   line costs 50 ns and saves microseconds, and evictions reveal unused lines in bursts. Now one
+//   line in eight must be used, judged every thousand: runs of 256 B take 40% less time, a graph
+//   search a third less.
+// - Strided fetches of only the element's own line: the next column of a matrix found nothing. Now
+//   the bytes around each element come with it, which takes 36 to 65% less time.
 //
-// Threads. The front end locks, all but hit_unlocked(). That one reads a page's state (published.h)
-// and copies bytes while others may be changing both. Two things make what it serves right:
-// - `quick` is taken back before a line's bytes become what may not be served, and set after they
-//   have become what may. In between they change from one value that may be served to another.
-// - A frame goes to another page only after its page was removed. Removals are counted. As many as
-//   before the page was looked for there must be after its bytes were copied: so they are its own.
-// A thread that learned of a put, an acquire or anything else that was done under the lock finds it
-// done. It writes nothing that others do but `referenced`; a PageReader of its own counts its hits.
+// Threads. The front end holds a lock during every call except hit_unlocked(). That one reads a
+// page's state (published.h) and copies bytes while other threads may be changing both. Two rules
+// make its result correct:
+// - `quick` is cleared before a line's bytes become invalid, and set only after they have become
+//   valid. In between they change only from one value that may be served to another.
+// - A frame is given to another page only after its page was removed, and removals are counted. If
+//   the count after the copy equals the count before the look-up, the bytes copied belong to the
+//   page that was looked up.
+// A thread that has learned of a put, an acquire or any other change made under the lock sees that
+// change. It writes nothing shared except `referenced`; its hits are counted in a PageReader of its
+// own.
 //
-// No system call, no allocation after create(). All state lies in one region.
+// No system call and no allocation after create(). All state lies in one region.
 #pragma once
 
 #include <cstddef>
@@ -139,60 +145,59 @@
 namespace nearcache {
 
 struct PageCacheOptions {
-  size_t size = 1 << 20;  // bytes of pages
+  size_t size = 1 << 20;  // bytes in all pages
   size_t page = 1024;     // bytes, a power of two, 256 to 65536
   size_t line = 64;       // bytes, a power of two, page/64 to page
-  // pages with written bytes at a time, at most; taken as one of 1 to 65,535, and to the number of
-  // pages
+  // maximum number of pages with written bytes; clamped to 1 to 65,535 and to the number of pages
   size_t dirty_pages = 64;
-  // bytes fetched ahead at once, at most; 0: never. More than 1 GiB is taken as that
+  // maximum bytes fetched ahead at once; 0: never. Clamped to 1 GiB
   size_t readahead = 32 << 10;
-  bool answers_told = false;  // PageTransport::answered is called
-  // Nothing is served that was fetched longer ago than this, even to a program that never
-  // synchronises and polls among many other reads: refetching a full cache a second costs less than
-  // a hundredth of it.
+  bool answers_told = false;  // PageTransport::answered is to be called
+  // Nothing fetched longer ago than this is served, not even to a program that never synchronises
+  // and polls among many other reads. Refetching a full cache once a second takes less than 1% of
+  // the time.
   double longest_age_ns = 1e9;
-  // hit_unlocked() is called: nothing comes into pages but by copies
+  // hit_unlocked() will be called: data enters pages only through store_bytes(), never by a get
   bool unlocked_hits = false;
   PageHeuristics heuristics;
 };
 
-// What one thread reads of a cache: whether it polls, and its hits.
+// What one reading thread keeps for itself: its poll detector and its hits.
 struct PageReader {
   uint64_t hit_bytes = 0;
   PollDetector polls;
-  // those that are in the cache's counters already
+  // the part of its hits that the cache's counters already include
   uint64_t counted_hits = 0, counted_hit_bytes = 0;
 
   uint64_t uncounted_hits() const { return polls.quick_hits() - counted_hits; }
 };
 
-// What happened, since create(). Bytes and calls.
+// Counts since create(), in bytes or calls.
 struct PageCacheCounters {
-  // accesses served: reads, of these without the network, writes
+  // accesses: reads, reads served without the network, writes
   uint64_t gets = 0, hits = 0, puts = 0;
   uint64_t get_bytes = 0, hit_bytes = 0, put_bytes = 0;
   uint64_t network_gets = 0, network_get_bytes = 0;  // transfers issued
   uint64_t network_puts = 0, network_put_bytes = 0;
-  uint64_t quiets = 0, fences = 0;  // issued by the cache for order or arrival
+  uint64_t quiets = 0, fences = 0;  // issued by the cache itself, for ordering or arrival
   uint64_t readaheads = 0, prefetches = 0, prefetches_dropped = 0;
-  // lines fetched before they were asked for; of these used
+  // lines fetched before they were requested, and those of them that were used
   uint64_t ahead_lines = 0, ahead_lines_used = 0;
   uint64_t evictions = 0, acquires = 0, releases = 0, polls = 0;
-  uint64_t dropped_bytes = 0;           // valid lines that acquires made stale
-  uint64_t get_ns = 0, timed_gets = 0;  // of demand fetches that were timed
+  uint64_t dropped_bytes = 0;           // of valid lines that acquires made stale
+  uint64_t get_ns = 0, timed_gets = 0;  // blocking gets that were timed
 };
 
 class PageCache {
  public:
-  PageCache();  // holds nothing and serves nothing until create()
+  PageCache();  // empty, and serves nothing until create()
   PageCache(const PageCache&) = delete;
   PageCache& operator=(const PageCache&) = delete;
 
-  // Takes its memory. False, and the cache stays unusable, when the system refuses. pre: size, page
-  // and line are in their ranges.
+  // Allocates the cache. Returns false, and the cache stays unusable, if the system refuses the
+  // memory. pre: size, page and line are in their ranges.
   bool create(const PageCacheOptions& given, PageTransport* transport);
-  // Bytes of memory that create() takes at most.
+  // Returns the maximum number of bytes that create() allocates.
   static size_t memory_bytes(const PageCacheOptions& options);
 
   // Reads [address, address + bytes) of `pe`.
@@ -200,75 +205,80 @@ class PageCache {
     if (!hit(pe, address, to, bytes)) [[unlikely]]
       get_slowly(reader_, pe, address, to, bytes);
   }
-  // The same by a thread that reads by hit_unlocked() first.
+  // Like get(), for a thread that has tried hit_unlocked() first.
   void get(PageReader& reader, int pe, uint64_t address, void* to, size_t bytes) {
     count(reader);
     get_slowly(reader, pe, address, to, bytes);
   }
-  // Writes it: here now, at the target by the next release at the latest.
+  // Writes [address, address + bytes) of `pe`: in the cache now, at the target by the next release
+  // at the latest.
   void put(int pe, uint64_t address, const void* from, size_t bytes) {
     if (!put_quickly(pe, address, from, bytes)) [[unlikely]]
       put_slowly(pe, address, from, bytes);
   }
-  // True if every byte can be read without the network; changes nothing.
+  // Returns true if every byte can be read without the network. Changes nothing.
   bool holds(int pe, uint64_t address, size_t bytes) const;
 
-  // True if some of it is on its way already: it was asked for before now.
+  // Returns true if some of these bytes are being fetched already.
   bool awaits(int pe, uint64_t address, size_t bytes) const;
-  // True if the byte is as this process wrote it, and its put is not known to be complete.
+  // Returns true if this process wrote the byte and its put is not known to be complete.
   bool wrote(int pe, uint64_t address) const;
 
-  // A hint: starts fetching what is not here. Never waits, and does nothing where there is no room
-  // or the range is not inside its extent; a range that reaches over its end is clipped.
+  // A hint: starts fetching what is not cached yet. Never waits. Does nothing if there is no room
+  // or nothing is known of the address; clips the range to the extent of `address`.
   void prefetch(int pe, uint64_t address, size_t bytes);
-  // How many accesses ahead a program should prefetch: as many as are of use, if what it prefetches
-  // finds place.
+  // Returns how many accesses ahead a program should prefetch: as many as are useful and fit into
+  // the staging area.
   uint64_t prefetch_distance() const;
 
-  // Nothing read before is served afterwards; written bytes stay. O(1).
+  // Makes everything read so far stale; written bytes stay. O(1).
   void acquire();
-  // Starts the puts of everything dirty; does not wait.
+  // Starts the puts of all dirty bytes. Does not wait.
   void start_write_back();
-  // Everything written is at its target.
+  // Returns when everything written is at its target.
   void release();
-  // The front end has made the context quiet itself, after start_write_back().
+  // Tells the cache that the front end itself has made the context quiet, after start_write_back().
   void quieted();
-  // The program has ordered or completed what it wrote: the next word that it puts may be a flag,
-  // and is put at once, as the program may make no call for long after it.
+  // Tells the cache that the program has ordered or completed its writes. The next word that it
+  // puts may be a flag and is put at once, because the program may make no call for a long time
+  // after it.
   void flag_may_follow() { flag_may_follow_ = true; }
 
-  // The front end is about to access [address, address + bytes) of `pe` past the cache:
-  // - to read: what was written here is put and complete before;
+  // The next four functions are called before the front end accesses [address, address + bytes) of
+  // `pe` directly, bypassing the cache.
+  //
+  // Before a read: what was written here is put, and completed.
   void before_direct_get(int pe, uint64_t address, size_t bytes);
-  // - to write all of it: nothing of it is kept, and puts of it in flight come first;
+  // Before a write of the whole range: nothing of it is kept, and puts to it in flight are ordered
+  // before the write.
   void before_direct_put(int pe, uint64_t address, size_t bytes);
-  // - to change some of it (atomics, strided puts): what was written here is put before and ordered
-  //   before; nothing is kept;
+  // Before a change of parts of it (an atomic or a strided put): what was written here is put and
+  // ordered before the change. Nothing is kept.
   void before_direct_update(int pe, uint64_t address, size_t bytes);
-  // - the same by a call that returns when the change is made, as a fetching atomic does: nothing
-  //   needs to wait for it later.
+  // Like before_direct_update(), but for a call that returns only when the change is made, such as
+  // a fetching atomic: nothing needs to wait for it later.
   void before_direct_fetch(int pe, uint64_t address, size_t bytes);
 
-  // [address, address + bytes) of `pe` was changed by somebody else just now: what was read of it
-  // is not served any more.
+  // Tells the cache that someone else has just changed [address, address + bytes) of `pe`: what was
+  // read of it is no longer served.
   void overtaken(int pe, uint64_t address, size_t bytes);
 
-  // Forgets [address, address + bytes) of every PE: dirty bytes too, which are never put.
+  // Forgets [address, address + bytes) of every PE, including dirty bytes, which are never put.
   void forget(uint64_t address, size_t bytes);
 
-  // How often a get made it seem that the program waits for another PE's answer. What was written
-  // here was started then; what was written elsewhere is for the front end to start.
+  // Returns how often the reads looked as if the program were waiting for another PE's answer. Each
+  // time the write-back of this cache was started; starting that of others is up to the front end.
   uint64_t waits_suspected() const { return waits_suspected_; }
 
-  bool dirty() const;      // something is not put yet
-  bool in_flight() const;  // something is under way: puts, or what is fetched ahead
+  bool dirty() const;      // something may not have been put yet
+  bool in_flight() const;  // a put or a fetch ahead may be in flight
   const PageCacheCounters& counters() const;
-  uint64_t valid_bytes() const { return valid_lines_ << line_shift_; }  // that a get may be served
+  uint64_t valid_bytes() const { return valid_lines_ << line_shift_; }  // that may be served
 
-  // Checks every invariant of the structure; for tests. Returns nullptr or what is wrong.
+  // Checks the invariants, for tests. Returns nullptr, or what is wrong.
   const char* broken() const;
 
-  // The quick way of get(): true when served.
+  // The fast path of get(). Returns true if the read was served.
   bool hit(int pe, uint64_t address, void* to, size_t bytes) {
     const uint64_t number = address >> page_shift_;
     Page& page = pool_.likely(pe, number);
@@ -284,10 +294,10 @@ class PageCache {
                 bytes);
     return true;
   }
-  // The same without the lock that all else here needs, by one thread for each reader, while others
-  // hold that lock or call this. What they changed before something by which this thread learned of
-  // it is seen; what they change meanwhile may be. If it is not served `to` may have been written.
-  // pre: unlocked_hits
+  // Like hit(), but without the lock that all other calls require. Each thread passes a reader of
+  // its own; other threads may hold the lock or call this function at the same time. Sees every
+  // change that the calling thread has learned of, and possibly later ones. If it returns false,
+  // `to` may have been overwritten. pre: unlocked_hits
   __attribute__((always_inline)) bool hit_unlocked(PageReader& reader, int pe, uint64_t address,
                                                    void* to, size_t bytes) {
     const size_t offset = address & page_mask_;
@@ -295,15 +305,16 @@ class PageCache {
     const uint64_t removals = pool_.removals_unlocked();
     return load_unlocked(pe, address, to, bytes) && was_hit(reader, removals, address, bytes);
   }
-  // If that was not served because it is time to look: whether there was nothing to be done, and it
-  // may be tried again. Without the lock, too.
+  // Called when hit_unlocked() has returned false. Returns true if the only reason was that a read
+  // was due for inspection and there was nothing to be done; the hit may then be tried again. Needs
+  // no lock.
   bool looked(PageReader& reader) const {
     return reader.polls.time_to_look() && reader.uncounted_hits() < most_uncounted_hits &&
            nothing_to_do(reader.polls);
   }
   // Adds to the counters what a reader has read without the lock.
   void count(PageReader& reader) const;
-  // The quick way of put(): true when the page was at hand.
+  // The fast path of put(). Returns true if the page was at hand and has been written.
   bool put_quickly(int pe, uint64_t address, const void* from, size_t bytes) {
     const uint64_t number = address >> page_shift_;
     Page& page = pool_.likely(pe, number);
@@ -319,20 +330,20 @@ class PageCache {
  private:
   using Mask = WriteMasks::Mask;
 
-  // Of a thread that reads without the lock. The guesses need to know of hits, and the lock costs
-  // what some ten do.
+  // The number of hits that a thread may serve without the lock before it has to report them: the
+  // heuristics need to know of hits. Taking the lock costs as much as some ten hits.
   static constexpr uint64_t most_uncounted_hits = 4096;
 
-  // Prefetched lines arrive together: the first use of one waits for all that are under way. So a
-  // distance of 64 is a wait in 64 uses.
+  // Prefetched lines arrive together: the first use of one waits for all that are in flight. A
+  // distance of 64 therefore means one wait in 64 uses.
   static constexpr uint64_t longest_prefetch_distance = 64;
 
   static uint64_t lines_between(size_t first, size_t last) {
     return ((uint64_t{2} << (last - first)) - 1) << first;
   }
 
-  // Reads from the network between two starts of write-back that nobody asked for: a put costs half
-  // of what a get does, so this adds a hundredth.
+  // The number of reads from the network after which write-back is started although nobody asked
+  // for it. A put costs half as much as a get, so this adds about 1%.
   static constexpr uint32_t reads_a_write_back = 64;
 
   char* frame(const Page& page) const {
@@ -357,7 +368,8 @@ class PageCache {
     counters_.put_bytes += bytes;
   }
 
-  // What lies in one page, if it is here; was_hit() tells whether it was that.
+  // Copies bytes that lie in one page, if the page appears to be cached; was_hit() then tells
+  // whether they were that page's.
   __attribute__((always_inline)) bool load_unlocked(int pe, uint64_t address, void* to,
                                                     size_t bytes) {
     const size_t offset = address & page_mask_;
@@ -382,14 +394,14 @@ class PageCache {
   void put_slowly(int pe, uint64_t address, const void* from, size_t bytes);
 
   // page_cache.cpp: pages
-  Page* current(int pe, uint64_t number);  // the page with nothing stale in it, or nullptr
-  Page& take(int pe, uint64_t number);     // the same, newly if need be; another page may go
+  Page* current(int pe, uint64_t number);  // nullptr if not cached; drops stale data first
+  Page& take(int pe, uint64_t number);     // current(), or a new page, which may evict another
   void refresh(Page& page);
-  void empty(Page& page);  // puts what is dirty, and forgets the rest
+  void empty(Page& page);  // puts its dirty bytes and drops its written state before eviction
   void ahead_unused(Page& page);
   void lose_valid(Page& page, uint64_t lines);
   bool known(const Page& page, size_t begin, size_t end) const;
-  bool use(Page& page, size_t begin, size_t end);  // whether it is known; marks it as used
+  bool use(Page& page, size_t begin, size_t end);  // returns known(); marks the bytes as used
   void look(PageReader& reader, int pe, uint64_t address, size_t bytes);
   bool nothing_to_do(PollDetector& polls) const;
   double now_ns() const { return transport_->now_ns(); }
@@ -419,7 +431,7 @@ class PageCache {
 
   // page_cache_write.cpp: to the network
   void attach(Page& page);
-  void detach(Page& page);  // its bytes in flight are known no more
+  void detach(Page& page);  // drops its mask; bytes in flight become lost
   void release_mask(Page& page);
   void promote(Page& page);
   void lose_flying(Page& page);
@@ -443,31 +455,31 @@ class PageCache {
   int page_shift_ = 10, line_shift_ = 6;
   size_t page_mask_ = 1023;
   Published<uint32_t> epoch_ = 1;
-  mutable PageReader reader_;  // of those who read with the lock
+  mutable PageReader reader_;  // for reads with the lock held
   WriteMasks masks_;
 
   uint32_t network_reads_ = 0;
   uint64_t waits_suspected_ = 0;
   bool maybe_dirty_ = false;      // false: no byte is dirty
-  bool flag_may_follow_ = false;  // the next put of at most a word is put at once
+  bool flag_may_follow_ = false;  // the next put of at most a word is issued at once
   PageTransport* transport_ = nullptr;
   PageCacheOptions options_;
   Region region_;
-  InFlight lost_;             // under way since the last quiet, and held by no page
-  InFlight unfenced_;         // of these, what was issued since the last fence
-  bool puts_flying_ = false;  // a put was issued since the last quiet
+  InFlight lost_;             // in flight since the last quiet, and held by no page
+  InFlight unfenced_;         // the part of lost_ that was issued since the last fence
+  bool puts_flying_ = false;  // some put was issued since the last quiet
   Arrivals* arrivals_ = nullptr;
-  char* fetched_ = nullptr;   // staging of blocking gets
-  char* sent_ = nullptr;      // staging of puts across pages
-  size_t staging_bytes_ = 0;  // of each
+  char* fetched_ = nullptr;   // staging area of blocking gets
+  char* sent_ = nullptr;      // staging area of puts that span pages
+  size_t staging_bytes_ = 0;  // of each staging area; the arrivals have twice as many
   Readahead readahead_;
   ScatteredReads scattered_reads_;
   ScatteredPuts scattered_puts_;
   uint64_t valid_lines_ = 0;
-  uint64_t prefetch_bytes_ = 0;  // of one prefetch: a mean of the last ones
-  // the first look after the last acquire; 0: there was none
+  uint64_t prefetch_bytes_ = 0;  // bytes of a prefetch, as a moving average
+  // when the first inspection since the last acquire was; 0: there was none yet
   Published<double> fresh_since_ns_ = 0;
-  double get_ns_ = 0;  // of counters_.timed_gets
+  double get_ns_ = 0;  // total time of counters_.timed_gets
   mutable PageCacheCounters counters_;
 };
 

@@ -1,5 +1,5 @@
-// The invariants of the page cache that its state shows (numbers: page_cache.h), for tests that
-// check them after every operation.
+// Checks those invariants of the page cache that its state shows (for their numbers see
+// page_cache.h). Tests call this after every operation.
 #include <bit>
 
 #include "cache/page/page_cache.h"
@@ -34,8 +34,8 @@ const char* PageCache::broken() const {
   return nullptr;
 }
 
-// Whether every line that is pending after the last acquire is in an arrival that was asked for
-// since.
+// Returns true if every line that is pending since the last acquire is part of an arrival requested
+// since then.
 bool PageCache::awaited(const Page& page) const {
   if (page.epoch != epoch_) return true;
   for (uint64_t missing = page.pending; missing != 0; missing &= missing - 1) {

@@ -1,4 +1,4 @@
-// The page cache's way from the network: demand fetches, and what is fetched ahead.
+// Page cache, the path from the network: demand fetches and fetches ahead.
 #include <algorithm>
 #include <bit>
 
@@ -7,30 +7,30 @@
 
 namespace nearcache {
 
-// The lines that hold any of `bytes`. One at the end of `around` is cut there, and still counts as
-// a whole one: nothing else of it can be read.
+// Returns the lines that contain any of `bytes`. A line at the end of `around` is cut there and
+// still counts as whole, since no more of it can be read.
 Extent PageCache::lines_around(const Extent& bytes, const Extent& around) const {
   const uint64_t line = line_bytes();
   return {std::max(bytes.begin / line * line, around.begin),
           std::min((bytes.end + line - 1) / line * line, around.end)};
 }
 
-// The whole lines in `bytes`; empty, or even less, if there are none.
+// Returns the whole lines in `bytes`; the result is empty, or even negative, if there are none.
 Extent PageCache::whole_lines(const Extent& bytes, const Extent& around) const {
   const uint64_t line = line_bytes();
   return {bytes.begin <= around.begin ? around.begin : (bytes.begin + line - 1) / line * line,
           bytes.end >= around.end ? around.end : bytes.end / line * line};
 }
 
-// No more than half of A1in at once, so that what comes last does not push out what came first; at
-// least a page.
+// At most half of A1in at once, so that the last pages of a fetch do not evict its first; at least
+// one page.
 uint64_t PageCache::longest_fetch() const {
   return std::min<uint64_t>(staging_bytes_, std::max<uint64_t>(pool_.in_queue_limit() / 2, 1)
                                                 << page_shift_);
 }
 
-// Brings [begin, end), which lies in one page, and as much of what follows up to `wanted_end` as
-// fits. False if it cannot be cached.
+// Fetches [begin, end), which lies in one page, and as much as fits of what follows up to
+// `wanted_end`. Returns false if the range cannot be cached.
 bool PageCache::fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end) {
   count_read();
   const size_t offset = begin & page_mask_;
@@ -38,7 +38,7 @@ bool PageCache::fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end)
   Page* page = current(pe, begin >> page_shift_);
   if (page != nullptr && (page->pending & lines) != 0) {
     complete();
-    return true;  // if it did not come, its lines are pending no more
+    return true;  // if it did not arrive, its lines are no longer pending
   }
   const Extent around = transport_->extent(begin, static_cast<size_t>(wanted_end - begin), pe);
   if (around.begin > begin || around.end < end) return false;
@@ -65,7 +65,7 @@ bool PageCache::fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end)
   return true;
 }
 
-// Reads what is at the target, and keeps nothing.
+// Reads from the target and caches nothing.
 void PageCache::get_past(int pe, uint64_t address, void* to, size_t bytes) {
   if (lost_.may_overlap(pe, address, address + bytes)) complete();
   transport_->get(to, address, bytes, pe);
@@ -73,7 +73,8 @@ void PageCache::get_past(int pe, uint64_t address, void* to, size_t bytes) {
   counters_.network_get_bytes += bytes;
 }
 
-// Reads [begin, end), which lies in one page, and keeps nothing.
+// Reads [begin, end), which lies in one page, and caches nothing. Bytes written here take
+// precedence.
 void PageCache::fetch_uncached(int pe, uint64_t begin, uint64_t end, char* to) {
   const size_t bytes = static_cast<size_t>(end - begin);
   get_past(pe, begin, to, bytes);
@@ -96,8 +97,8 @@ void PageCache::fetch_strides(int pe, const Extent& access, const Extent& around
   ++counters_.readaheads;
 }
 
-// A blocking get of whole lines: straight into the frame where one page holds them all, nothing of
-// it is written here, and nobody may read it meanwhile.
+// A blocking get of whole lines. It goes directly into the frame if one page holds all of them, has
+// no written bytes, and cannot be read by another thread in the meantime.
 void PageCache::fetch_lines(int pe, const Extent& lines, const Extent& demanded) {
   const size_t bytes = static_cast<size_t>(lines.end - lines.begin);
   const uint64_t number = lines.begin >> page_shift_;
@@ -123,8 +124,8 @@ void PageCache::fetch_lines(int pe, const Extent& lines, const Extent& demanded)
     const size_t piece =
         static_cast<size_t>(std::min<uint64_t>(lines.end - at, page_bytes() - offset));
     Page& page = take(pe, at >> page_shift_);
-    // Taking a page may have evicted another one of these, whose written bytes were put only now:
-    // what was fetched is older.
+    // Taking a page may have evicted another one of this fetch, whose written bytes were put only
+    // then: the fetched data is older.
     if (lost_.may_overlap(pe, at, at + piece)) return;
     merge(page, offset, offset + piece, fetched_ + (at - lines.begin));
     arrived(page, offset, offset + piece, demanded);
@@ -132,7 +133,7 @@ void PageCache::fetch_lines(int pe, const Extent& lines, const Extent& demanded)
   }
 }
 
-// Lines of `page` hold what was fetched: valid, and ahead where they were not demanded and not here
+// Marks lines of `page` as fetched: valid, and ahead if they were neither demanded nor valid
 // before.
 void PageCache::arrived(Page& page, size_t begin, size_t end, const Extent& demanded) {
   const uint64_t lines = lines_of(begin, end);
@@ -151,7 +152,7 @@ void PageCache::arrived(Page& page, size_t begin, size_t end, const Extent& dema
   page.referenced = 1;
 }
 
-// Copies fetched bytes [begin, end) of a page to where nothing was written here meanwhile.
+// Copies fetched bytes [begin, end) into a page, except where bytes have been written here.
 void PageCache::merge(Page& page, size_t begin, size_t end, const char* from) {
   char* to = frame(page) + begin;
   if (page.written == 0) {
@@ -171,7 +172,7 @@ void PageCache::merge(Page& page, size_t begin, size_t end, const char* from) {
   }
 }
 
-// Whether a line is neither here nor on its way. pre: `line` lies in it.
+// Returns true if a line is neither cached nor being fetched. pre: `line` is an address in it.
 bool PageCache::wanted(int pe, uint64_t line) {
   const Page* page = current(pe, line >> page_shift_);
   if (page == nullptr) return true;
@@ -180,8 +181,8 @@ bool PageCache::wanted(int pe, uint64_t line) {
          !known(*page, begin, begin + line_bytes());
 }
 
-// Starts fetching what is missing of `lines`. False if there is no room, or something written is
-// under way to them.
+// Starts fetching what is missing of `lines`. Returns false if there is no room, or if a write to
+// them is in flight.
 bool PageCache::fetch_ahead(int pe, Extent lines) {
   const uint64_t step = line_bytes();
   while (lines.begin < lines.end && !wanted(pe, lines.begin))
@@ -191,7 +192,7 @@ bool PageCache::fetch_ahead(int pe, Extent lines) {
   if (lines.begin >= lines.end) return true;
   const size_t bytes = static_cast<size_t>(lines.end - lines.begin);
   if (bytes > arrivals_->room() || bytes > longest_fetch()) return false;
-  // The pages first: taking one may evict another one of these, and put what was written there.
+  // Take the pages first: taking one may evict another of these pages and put its written bytes.
   for (uint64_t number = lines.begin >> page_shift_; number <= (lines.end - 1) >> page_shift_;
        ++number)
     take(pe, number);
@@ -212,7 +213,7 @@ bool PageCache::fetch_ahead(int pe, Extent lines) {
   return true;
 }
 
-// A line that was fetched ahead was used: the stream it belongs to may want its next window.
+// Called after a read used lines fetched ahead: their stream may want its next window.
 void PageCache::follow_stream(int pe, uint64_t address) {
   const Extent next = readahead_.used(pe, address);
   if (next.begin >= next.end) return;
@@ -247,8 +248,8 @@ void PageCache::complete() {
   quieted();
 }
 
-// The newest first: an older one for the same line brings older data, and finds the line pending no
-// more.
+// Merges the newest arrival first: an older one for the same line carries older data, and finds the
+// line no longer pending.
 void PageCache::quieted() {
   if (data_ == nullptr) return;
   for (size_t i = arrivals_->count(); i-- > 0;)
@@ -267,7 +268,7 @@ void PageCache::quieted() {
   puts_flying_ = false;
 }
 
-// Only into lines that still wait for it: others were dropped, or their page is gone.
+// Merges only into lines that are still pending: others were dropped, or their page was evicted.
 void PageCache::merge_arrival(const Arrivals::Arrival& arrival) {
   for (uint64_t at = arrival.begin; at < arrival.end;) {
     const uint64_t line_end =

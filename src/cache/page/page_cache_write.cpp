@@ -1,4 +1,5 @@
-// The page cache's way to the network: written bytes, write-back, and accesses past the cache.
+// Page cache, the path to the network: written bytes, write-back, and accesses that bypass the
+// cache.
 #include <algorithm>
 #include <bit>
 
@@ -7,8 +8,8 @@
 
 namespace nearcache {
 
-// Issues a small put to a page of which nothing is written at once, if it is one of many here and
-// there. A line that is here takes it too.
+// Issues a small put at once, bypassing the pages, if it is one of many scattered ones and its page
+// has no written bytes. Updates the line if it is cached. Returns true if the put was issued.
 bool PageCache::put_around(int pe, uint64_t address, const void* from, size_t bytes) {
   const uint64_t number = address >> page_shift_, end = address + bytes;
   if (bytes > line_bytes() || (end - 1) >> page_shift_ != number) return false;
@@ -27,7 +28,8 @@ bool PageCache::put_around(int pe, uint64_t address, const void* from, size_t by
   return true;
 }
 
-// Puts into lines that are here what is on its way already; others are read anew, after it.
+// Writes to lines that are cached what has been put already. Lines that are not valid are dropped
+// and fetched after the put.
 void PageCache::write_through(Page& page, size_t offset, const void* from, size_t bytes) {
   const uint64_t lines = lines_of(offset, offset + bytes);
   if ((page.valid & lines) == lines) {
@@ -38,7 +40,8 @@ void PageCache::write_through(Page& page, size_t offset, const void* from, size_
   }
 }
 
-// Gives `page` a write mask; the page written longest ago gives up its own when there is none left.
+// Gives `page` a write mask. If none is free, the page that was first written longest ago gives up
+// its mask.
 void PageCache::attach(Page& page) {
   if (masks_.full()) {
     Page& oldest = pool_[masks_[masks_.oldest()].page];
@@ -49,7 +52,7 @@ void PageCache::attach(Page& page) {
   page.written = masks_.take(pool_.index_of(page));
 }
 
-// pre: nothing of the page is dirty.
+// pre: no byte of the page is dirty.
 void PageCache::detach(Page& page) {
   if (page.written == 0) return;
   promote(page);
@@ -57,8 +60,8 @@ void PageCache::detach(Page& page) {
   release_mask(page);
 }
 
-// What was fetched for a line with bytes in flight may be older than they are: it must not come
-// over them when their mask is gone.
+// Turns the page's bytes in flight into lost ones. Data being fetched for their lines may be older
+// and must not overwrite them once the mask is gone, so these lines are no longer pending.
 void PageCache::lose_flying(Page& page) {
   ByteMask mask = flying(written(page));
   for (size_t at = mask.next_set(0); at < page_bytes();) {
@@ -70,12 +73,12 @@ void PageCache::lose_flying(Page& page) {
   mask.clear_all();
 }
 
-// Gives the mask back if nothing is written.
+// Returns the page's mask if it has no written bytes left.
 void PageCache::release_mask(Page& page) {
   if (masks_.give_back(page.written)) page.written = 0;
 }
 
-// Lines that were written whole since the last acquire are as good as fetched.
+// Lines that were written completely since the last acquire become valid, as if fetched.
 void PageCache::promote(Page& page) {
   if (page.epoch != epoch_) return;
   Mask& m = written(page);
@@ -103,8 +106,8 @@ void PageCache::write_back(Page& page) {
     write_back_run(page, at, mask.next_unset(at));
 }
 
-// One put for a run of dirty bytes and what adjoins it in the pages before and after, as far as
-// that fits the staging area.
+// Issues one put for a run of dirty bytes together with adjoining ones in the pages before and
+// after, as long as the run fits the staging area.
 void PageCache::write_back_run(Page& page, size_t begin, size_t end) {
   uint64_t first = address_of(page) + begin, last = address_of(page) + end;
   const auto adjoining = [&](uint64_t address) -> Page* {
@@ -165,14 +168,14 @@ void PageCache::fence() {
   unfenced_.clear();
 }
 
-// Under way from now on, and no page holds it.
+// Records that the range is in flight and held by no page.
 void PageCache::lose(int pe, uint64_t begin, uint64_t end) {
   lost_.add(pe, begin, end);
   unfenced_.add(pe, begin, end);
 }
 
-// A program that reads again and again may wait for the answer to what it wrote: written bytes are
-// not held back forever.
+// A program that reads over and over may be waiting for the answer to what it wrote, so written
+// bytes must not be held back forever.
 void PageCache::count_read() {
   if (++network_reads_ % reads_a_write_back == 0) suspect_wait();
 }
@@ -194,8 +197,8 @@ void PageCache::release() {
   if (in_flight()) complete();
 }
 
-// Calls action(page, begin, end) for every page with written bytes, with what lies of [address,
-// end) in it. The action may release the page's mask. `pe` < 0: of every PE.
+// Calls action(page, begin, end) for every page with written bytes, with the part of [address, end)
+// that lies in it. The action may release the page's mask. `pe` < 0: pages of every PE.
 template <class Action>
 void PageCache::each_written(int pe, uint64_t address, uint64_t end, Action action) {
   for (uint32_t i = masks_.oldest(); i != 0;) {
@@ -208,7 +211,8 @@ void PageCache::each_written(int pe, uint64_t address, uint64_t end, Action acti
   }
 }
 
-// Whether something in the range is under way that `lost`, one of the two sets, or a page knows of.
+// Returns true if a put to the range is in flight, according to `lost` (one of the two sets) or to
+// a page.
 bool PageCache::under_way(const InFlight& lost, int pe, uint64_t begin, uint64_t end) {
   bool found = lost.may_overlap(pe, begin, end);
   if (puts_flying_ && !found)
@@ -241,8 +245,8 @@ void PageCache::before_direct_put(int pe, uint64_t address, size_t bytes) {
   lose(pe, address, end);
 }
 
-// What was written to the range is put, and ordered before what comes; nothing of it is kept.
-// Whether something was under way to it.
+// Puts what was written to the range and orders it before what follows; drops the range from the
+// cache. Returns true if something was in flight to it.
 bool PageCache::make_way(int pe, uint64_t address, size_t bytes) {
   const uint64_t end = address + bytes;
   each_written(pe, address, end, [&](Page& page, size_t from, size_t to) {
@@ -266,15 +270,15 @@ void PageCache::before_direct_update(int pe, uint64_t address, size_t bytes) {
   lose(pe, address, address + bytes);
 }
 
-// Puts that come before it are delivered before it, so they are there with it; but only the
-// standard says so, and they are rare.
+// Earlier puts are delivered before the atomic, so they are complete when it returns. But only the
+// standard promises that, and such puts are rare, so the range is still recorded as in flight.
 void PageCache::before_direct_fetch(int pe, uint64_t address, size_t bytes) {
   if (data_ == nullptr) return;
   if (make_way(pe, address, bytes)) lose(pe, address, address + bytes);
 }
 
-// Bytes that are dirty will be put after it. Those in flight may come before or after: they are
-// read anew when they have arrived.
+// Dirty bytes will be put after the change. Bytes in flight may be delivered before or after it:
+// they are fetched again when their put is complete.
 void PageCache::overtaken(int pe, uint64_t address, size_t bytes) {
   if (data_ == nullptr) return;
   each_written(pe, address, address + bytes, [&](Page& page, size_t from, size_t to) {

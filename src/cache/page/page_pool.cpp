@@ -29,7 +29,7 @@ void PagePool::create(void* memory, size_t frames) {
   in_limit_ = frames / 4 > 0 ? frames / 4 : 1;
   for (size_t i = 0; i < heads; ++i) heads_[i] = static_cast<uint32_t>(frames);
   Page& end = pages_[frames];
-  end.number = UINT64_MAX;  // no address divided by a page size gives it
+  end.number = UINT64_MAX;  // not the quotient of any address and a page size
   end.pe = -1;
   end.chain = none;
 }
@@ -69,8 +69,8 @@ uint32_t PagePool::victim(bool* used) {
   return clock_victim();
 }
 
-// The oldest page of Am that was not used since the hand passed; used ones get another round. Ends,
-// as it clears flags.
+// Returns the oldest page of Am that was not used since the hand last passed; used ones get another
+// round. Terminates, since it clears the flags on its way.
 uint32_t PagePool::clock_victim() {
   while (pages_[main_.oldest].referenced.load() != 0) {
     const uint32_t frame = main_.oldest;
@@ -96,7 +96,7 @@ void PagePool::remove(uint32_t frame) {
   page.number = UINT64_MAX;
   page.quick = page.valid = page.pending = page.ahead = 0;
   removals_ = removals_ + 1;
-  bytes_follow();  // those of the frame's next page
+  bytes_follow();  // before those of the frame's next page
   push(free_, frame);
 }
 
@@ -105,7 +105,7 @@ Page& PagePool::insert(uint32_t frame, int pe, uint64_t number) {
   Page& page = pages_[frame];
   page.quick = page.valid = page.pending = page.ahead = 0;
   page.pe = pe;
-  page.number = number;  // last: who finds it without the lock sees these
+  page.number = number;  // last: a lock-free reader that sees it also sees the stores above
   page.written = 0;
   page.referenced = 0;
   page.queue = remembered(pe, number) ? main : in;
@@ -133,8 +133,8 @@ void PagePool::unlink(List& list, uint32_t frame) {
   --list.length;
 }
 
-// A name is its hash: slot, 32 other bits, and when it came, for A1out is as long as half the
-// frames.
+// A name is stored as its hash (slot and 32 other bits) with the time when it entered: A1out holds
+// the names of the last half as many entries as there are frames.
 void PagePool::remember(int pe, uint64_t number) {
   const uint64_t name = page_name(pe, number) * 0xD6E8FEB86659FD93u;
   ghosts_[(name >> 20) & (ghost_slots_ - 1)] = (name & 0xFFFFFFFF00000000u) | ++ghost_clock_;

@@ -1,10 +1,10 @@
-// What is written with a lock held, and read without it.
+// Values that are written with a lock held and read without it.
 //
-// A thread without the lock that sees a number as it was published sees everything that was written
-// before. Bytes are read in the manner of a sequence lock: whether they were what was looked for is
-// known afterwards. That is std::atomic_load_per_byte_memcpy of C++ proposal P1478; until there is
-// one they are copied as any other. The thread sanitizer does not know fences, and gets what it
-// knows.
+// A thread without the lock that sees a published number also sees everything written before it was
+// published. Bytes are read as under a sequence lock: whether they were the right ones is known
+// only afterwards. This calls for std::atomic_load_per_byte_memcpy (C++ proposal P1478); until that
+// exists, they are copied like any others. The thread sanitizer does not understand fences, so it
+// gets atomic accesses instead.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@
 
 namespace nearcache {
 
-// A number. Who holds the lock reads it like any other.
+// A number. Holders of the lock read it like any other.
 template <class T>
 class Published {
  public:
@@ -44,7 +44,7 @@ class Published {
   T operator&=(T bits) { return *this = value_ & bits; }
   T operator|=(T bits) { return *this = value_ | bits; }
 
-  // Without the lock.
+  // Reads it without the lock.
   T load() const { return std::atomic_ref(value_).load(std::memory_order_acquire); }
 
  private:
@@ -53,10 +53,10 @@ class Published {
 
 #ifndef NEARCACHE_THREAD_SANITIZER
 
-// Copies to bytes that others may read meanwhile.
+// Copies to bytes that other threads may be reading.
 inline void store_bytes(void* to, const void* from, size_t bytes) { copy_bytes(to, from, bytes); }
-// Copies such bytes: whoever sees one of them that was stored after bytes_follow() sees in what it
-// loads from here on all that was published before that.
+// Copies from such bytes. If any byte read was stored after bytes_follow(), later loads see
+// everything that was published before that call.
 inline void load_bytes(void* to, const void* from, size_t bytes) {
   std::memcpy(to, from, bytes);
   std::atomic_thread_fence(std::memory_order_acquire);
@@ -65,7 +65,7 @@ inline void bytes_follow() { std::atomic_thread_fence(std::memory_order_release)
 
 #else
 
-// Whole words are copied as such.
+// Aligned whole words are copied as words.
 template <class Unit>
 void store_units(void* to, const void* from, size_t bytes) {
   for (size_t at = 0; at < bytes; at += sizeof(Unit)) {

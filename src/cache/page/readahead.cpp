@@ -10,26 +10,26 @@ constexpr uint64_t up(uint64_t address, uint64_t unit) {
   return (address + unit - 1) / unit * unit;
 }
 
-// Below it a blocking get of the next window costs about what the call that starts it early and the
-// quiet that ends it cost.
+// For smaller windows, a blocking get costs about as much as starting the get early and ending it
+// with a quiet.
 constexpr size_t worth_starting_early = 4096;
-// Elements ahead of a strided stream, at most: each is a transfer of its own.
+// Maximum number of elements fetched ahead for a strided stream: each is a transfer of its own.
 constexpr int most_strides = 32;
-// Strides further apart than this are taken for chance.
+// Larger strides are considered to be chance.
 constexpr uint64_t longest_stride = 1 << 20;
-// How many lines fetched ahead are looked at between two changes of the limit: several long
-// fetches, as each pushes out pages of older ones, whose unused lines are then counted all at once.
+// The number of lines fetched ahead after which the limit is reconsidered: several long fetches,
+// since each evicts pages of older ones, whose unused lines are then counted all at once.
 constexpr size_t lines_a_look = 1024;
-// A line that is used saves a get, microseconds; one that is not costs its bytes' time, some 50 ns.
-// So of so many one must be used.
+// A line that is used saves a get, which takes microseconds; one that is not costs the time of its
+// bytes, some 50 ns. So one in this many must be used.
 constexpr size_t unused_for_a_used = 8;
 constexpr int misses_a_look = 32;
 constexpr uint32_t misses_to_doubt = 256;
-// A stream that goes on for so many fetches with a window at the limit shows that the limit is too
-// low.
+// A stream that continues for this many fetches with its window at the limit shows that the limit
+// is too low.
 constexpr int fetches_to_raise_limit = 4;
-// Elements that a strided stream is fetched ahead at first: with fewer, starting and awaiting them
-// costs more than it saves.
+// The number of elements first fetched ahead for a strided stream: with fewer, starting and
+// awaiting them costs more than it saves.
 constexpr int first_strides = 4;
 
 }  // namespace
@@ -54,7 +54,7 @@ Readahead::Match Readahead::match(int pe, uint64_t address, uint64_t begin, uint
       found.oldest = &stream;
     }
     if (stream.pe != pe) continue;
-    const uint64_t window = stream.window;  // 0 for a strided one
+    const uint64_t window = stream.window;  // 0 if strided
     if (on_.streams && ((stream.direction >= 0 && begin - stream.end < window) ||
                         (stream.direction <= 0 && stream.begin - end < window))) {
       found.continued = &stream;
@@ -76,8 +76,8 @@ Readahead::Plan Readahead::missed(int pe, uint64_t address, uint64_t begin, uint
   ++clock_;
   learn_near(resident);
   if (most_ == 0) return {{begin, end}};
-  // Where nothing has gone on for long, streams are looked for a quarter of the time: that is most
-  // of what a miss costs here.
+  // If no stream has continued for a long time, look for streams at only a quarter of the misses:
+  // the search is most of the cost of a miss here.
   if (on_.doubt && unmatched_ > misses_to_doubt && clock_ % 64 >= 16) return {near({begin, end})};
   const Match found = match(pe, address, begin, end);
   unmatched_ = found.continued != nullptr || found.strided != nullptr ? 0 : unmatched_ + 1;
@@ -125,7 +125,7 @@ Readahead::Plan Readahead::strided(Stream& stream, uint64_t address, uint64_t be
   if (stream.repeats < 100) ++stream.repeats;
   stream.begin = begin;
   stream.end = end;
-  stream.window = 0;  // never continued as a sequential one
+  stream.window = 0;  // never continued as a sequential stream
   stream.depth = std::min(stream.depth == 0 ? first_strides : 2 * stream.depth, most_strides);
   if (limit_ < near_ * static_cast<size_t>(stream.depth)) {
     if (++stream.at_limit % fetches_to_raise_limit == 0) limit_ = std::min(2 * limit_, most_);
@@ -134,7 +134,7 @@ Readahead::Plan Readahead::strided(Stream& stream, uint64_t address, uint64_t be
   Plan plan{near({begin, end})};
   plan.stride = stream.stride;
   plan.strides = stream.depth;
-  // The next miss comes behind what is fetched now.
+  // The next miss is expected after what is fetched now.
   stream.last = address + static_cast<uint64_t>(stream.stride * stream.depth);
   return plan;
 }

@@ -1,12 +1,13 @@
-// How much more than requested a fetch brings in: forward, backward, with a stride, or surrounding
-// data.
+// Decides how much more than requested a fetch brings in: forward, backward, with a stride, or
+// around the miss.
 //
-// Up to 8 streams are watched at once. A fetch where a stream's last one ended continues it, and
-// fetches twice as much as the one before, up to a limit; two equal distances make a strided
-// stream, whose next elements are fetched ahead. Where nothing continues, and around each element
-// of a strided stream, `near` bytes are fetched: more where misses come back to pages that are here
-// already. Both the limit and `near` shrink when too little of what they brought is used (Ferguson
-// and Buettner, section III.A, fetch a page's rest after two lines, and never less again).
+// Up to 8 streams are tracked at once. A fetch that begins where a stream's last fetch ended
+// continues the stream and is twice as large as the one before, up to a limit. Two equal distances
+// make a strided stream, whose next elements are fetched ahead. A miss that continues nothing, and
+// each element of a strided stream, is fetched with the `near` bytes around it: more of them if
+// misses often hit pages that are already cached. Both the limit and `near` shrink when too little
+// of what they brought is used. (Ferguson and Buettner, section III.A, fetch the remainder of a
+// page after two lines, and never reduce that.)
 #pragma once
 
 #include <cstddef>
@@ -19,30 +20,31 @@ namespace nearcache {
 
 class Readahead {
  public:
-  // `most`: bytes fetched ahead at once, 0 for never; sizes of line and page in bytes.
+  // `most`: maximum bytes fetched ahead at once, 0 for none. Sizes of lines and pages in bytes.
   void create(size_t most, size_t line, size_t page, const PageHeuristics& heuristics = {});
 
   struct Plan {
-    Extent fetch;  // what to fetch at once, lines; contains what was missed
-    // of a strided stream: fetch also `strides` elements further on, not waiting, and what lies
-    // around each
+    Extent fetch;  // lines to fetch at once; contains the lines that were missed
+    // for a strided stream: also fetch the next `strides` elements without waiting, each with the
+    // bytes around it
     int64_t stride = 0;
     int strides = 0;
   };
-  // The lines [begin, end) of `pe` were missed by an access at `address`; `resident`: their page
-  // holds other lines.
+  // Plans the fetch for an access at `address` that missed the lines [begin, end) of `pe`;
+  // `resident`: their page holds other lines.
   Plan missed(int pe, uint64_t address, uint64_t begin, uint64_t end, bool resident);
 
-  // The aligned block of near_bytes() that holds the first of these lines, and all of them.
+  // Returns the aligned block of near_bytes() that holds the first of these lines, extended to hold
+  // all of them.
   Extent near(const Extent& lines) const;
 
-  // Lines at `address` that were fetched ahead are used now. What to fetch next without waiting;
-  // empty mostly.
+  // Called when lines at `address` that were fetched ahead are used for the first time. Returns
+  // what to fetch next without waiting; usually empty.
   Extent used(int pe, uint64_t address);
-  // That was started, or cannot be: the stream goes on behind it.
+  // Called when the fetch of `next` has been started: the stream continues after it.
   void started(int pe, const Extent& next);
 
-  // Of lines that were fetched ahead, so many were used, or went unused.
+  // Reports how many of the lines fetched ahead were used, or went unused.
   void count(size_t used, size_t unused);
 
   size_t limit() const { return limit_; }
@@ -51,23 +53,23 @@ class Readahead {
  private:
   struct Stream {
     int pe = -1;
-    int8_t direction = 0;  // of a sequential stream: 1 forward, -1 backward; 0 not known yet
+    int8_t direction = 0;  // of a sequential stream: 1 forward, -1 backward; 0: not known yet
     int8_t repeats = 0;    // how often the distance was `stride`
     uint32_t last_use = 0;
-    // between accesses, not between their lines: it need not be a multiple of a line
+    // between accesses rather than their lines, so it need not be a multiple of a line
     int64_t stride = 0;
-    uint64_t last = 0;            // the access that missed last
+    uint64_t last = 0;            // address of the last access that missed
     uint64_t begin = 0, end = 0;  // what was fetched around it
-    size_t window = 0;            // bytes of its next fetch
-    int depth = 0;                // strided: elements fetched ahead
-    int at_limit = 0;             // fetches that the limit has cut short
+    size_t window = 0;            // bytes of its next fetch; 0 if strided
+    int depth = 0;                // if strided: number of elements fetched ahead
+    int at_limit = 0;             // number of fetches that the limit has cut short
   };
 
   // The streams that an access may belong to.
   struct Match {
-    Stream* continued = nullptr;  // goes on where its last fetch ended
-    Stream* strided = nullptr;    // lies a stride further on
-    Stream* nearby = nullptr;     // the nearest that is no strided one
+    Stream* continued = nullptr;  // the access is where its last fetch ended
+    Stream* strided = nullptr;    // the access is one stride after its last
+    Stream* nearby = nullptr;     // the nearest one that is not strided
     Stream* oldest = nullptr;
   };
   Match match(int pe, uint64_t address, uint64_t begin, uint64_t end);
@@ -82,7 +84,7 @@ class Readahead {
   size_t limit_ = 0, near_ = 64;
   uint32_t clock_ = 0;
   int misses_ = 0, resident_misses_ = 0;
-  uint32_t unmatched_ = 0;  // misses in a row that went on with nothing
+  uint32_t unmatched_ = 0;  // consecutive misses that continued no stream
   size_t used_ = 0, unused_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The pages that something last happened to, by hash: no more than a hint.
+// The pages of the most recent events, by hash: only a hint.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace nearcache {
 
-// A page of a PE as one number; those of neighbouring pages are neighbours.
+// Returns a page of a PE as one number; neighbouring pages have neighbouring numbers.
 inline uint64_t page_name(int pe, uint64_t number) {
   return number + (static_cast<uint64_t>(static_cast<uint32_t>(pe)) << 40);
 }

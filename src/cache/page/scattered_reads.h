@@ -1,11 +1,12 @@
-// Whether the program's reads are scattered and hardly ever repeat, so that caching cannot help.
+// Detects that the program's reads are scattered and hardly ever repeat, so that caching cannot
+// help.
 //
-// Bringing a page in costs some hundred nanoseconds more than the get alone, which hits must earn
-// back. So where a span of misses came with too few hits for that, most misses go past the cache
-// for some spans, for longer each time that this is found again. That caching would help shows
-// meanwhile, too: the first misses of every span are cached, as a stream or a stride is recognised
-// within a few; one page in sixteen always is, for what comes back after long; and so is a page
-// that was missed just now, or one beside it.
+// Bringing in a page costs some hundred nanoseconds more than the get alone, which hits must
+// recover. If a span of misses came with too few hits for that, most misses of the next spans
+// bypass the cache, for twice as many spans each time this is found again. Signs that caching would
+// help are still noticed: the first misses of every span are cached, because a few are enough to
+// recognise a stream or a stride; one page in sixteen is always cached, for data that is reused
+// after a long time; and so is a page that was missed recently or that is next to one that was.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +19,14 @@ namespace nearcache {
 class ScatteredReads {
  public:
   struct Seen {
-    bool full;       // a new page pushes out another one
+    bool full;       // a new page evicts another one
     uint64_t hits;   // so far
-    uint64_t gets;   // that were timed,
-    double gets_ns;  // and what they took
+    uint64_t gets;   // number of gets that were timed
+    double gets_ns;  // total time of these gets, ns
   };
 
-  // A read within page `number` of `pe` finds no such page. True: it should be read past the cache.
+  // Decides about a read in page `number` of `pe`, which is not cached. Returns true if the read
+  // should bypass the cache.
   bool passes(int pe, uint64_t number, const Seen& seen) {
     const uint64_t gained = seen.hits - hits_then_;
     if (misses_ == span || (passing_ && gained >= 2 * worthwhile_)) begin_span(seen, gained);
@@ -39,8 +41,8 @@ class ScatteredReads {
  private:
   static constexpr uint32_t span = 256, trial = 8;
   static constexpr uint32_t longest_rest = 16;
-  // Of a miss that is cached: 1,200 instructions, 150 ns in a loop of nothing else, but 800 ns
-  // measured over TCP, whose code, too, uses the processor's caches.
+  // Overhead of a miss that is cached: 1,200 instructions. That is 150 ns in a loop of nothing
+  // else, but 800 ns measured over TCP, whose code competes for the processor's caches.
   static constexpr double bookkeeping_ns = 800;
 
   void begin_span(const Seen& seen, uint64_t gained) {
@@ -62,11 +64,11 @@ class ScatteredReads {
   }
 
   bool passing_ = false;
-  uint32_t misses_ = 0;         // of this span
-  uint32_t spans_to_pass_ = 0;  // while passing: this one and those after it
-  uint32_t rest_ = 1;           // how many it will be next time
-  uint64_t hits_then_ = 0;      // when the span began
-  // hits that a span must come with; fewer where a get takes long
+  uint32_t misses_ = 0;         // in this span
+  uint32_t spans_to_pass_ = 0;  // while passing: spans left, including this one
+  uint32_t rest_ = 1;           // number of spans to pass next time
+  uint64_t hits_then_ = 0;      // `hits` when the span began
+  // hits that justify caching during a span; fewer if gets take long
   uint64_t worthwhile_ = 0;
   RecentPages<16> missed_;
 };

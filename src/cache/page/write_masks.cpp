@@ -23,7 +23,8 @@ void WriteMasks::create(void* memory, size_t count, size_t page) {
   }
 }
 
-// Bits are clear in a free mask: create() gets clear memory, and give_back() takes only those.
+// A free mask has no bits set: create() gets zeroed memory, and give_back() accepts only empty
+// masks.
 uint16_t WriteMasks::take(uint32_t page) {
   const uint32_t i = free_;
   Mask& m = (*this)[i];
