@@ -1,5 +1,5 @@
-// How long mode transparent may serve what was read: until the program may have learned of others'
-// writes. One for a process.
+// Acquires: how long mode transparent may serve what was read, namely until the program may have
+// learned of others' writes. One object per process.
 #pragma once
 
 #include <atomic>
@@ -8,16 +8,16 @@
 namespace nearcache {
 
 struct Acquires {
-  std::atomic<uint64_t> count{1};  // what was read before the last one is not served
-  // how often the program may have learned of others' writes: what is read after is no repeat of
-  // what was read before (mpi/process/phases.h)
+  std::atomic<uint64_t> count{1};  // nothing read before the last acquire is served
+  // how often the program may have learned of others' writes: a later read does not count as a
+  // repeat of an earlier one (mpi/process/phases.h)
   std::atomic<uint32_t> learned{1};
   // nobody is known to write: completing gets, or a shared lock, is no acquire
   // (mpi/process/phases.h)
   std::atomic<bool> quiet{false};
 
   uint64_t all() const { return count.load(std::memory_order_relaxed); }
-  uint32_t now() const { return static_cast<uint32_t>(all()); }  // as entries have it: wraps
+  uint32_t now() const { return static_cast<uint32_t>(all()); }  // as stored in entries: wraps
   void add(bool threaded) {
     if (threaded) {
       count.fetch_add(1, std::memory_order_acq_rel);

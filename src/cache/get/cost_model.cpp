@@ -6,8 +6,9 @@ namespace nearcache {
 
 void CostModel::sample(uint64_t bytes, double ns) {
   Class& c = classes_[class_of(bytes)];
-  // A preempted process would count for thousands of gets: four times the mean is the most one
-  // sample may say. The first one may have been such a get itself, or have found the network cold.
+  // A preempted process would count for thousands of gets, so a sample counts for at most four
+  // times the mean. The first sample may itself have been such a get, or have found the network
+  // cold.
   if (c.samples >= 8) ns = std::min(ns, 4.0 * c.mean_ns);
   if (c.samples < 8) c.mean_ns = std::min(c.mean_ns, 4 * static_cast<float>(ns));
   const float weight = c.samples < 16 ? 1.0f / static_cast<float>(c.samples + 1) : 1.0f / 16;
@@ -22,7 +23,7 @@ void CostModel::sample(uint64_t bytes, double ns) {
 }
 
 // Least squares over the means of the size classes, weighted by 1/cost^2 so that relative errors
-// count alike.
+// count equally.
 template <class CostOf>
 CostModel::Fit CostModel::fit(CostOf cost_of) const {
   double w = 0, x = 0, y = 0, xx = 0, xy = 0;

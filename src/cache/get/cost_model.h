@@ -1,11 +1,11 @@
-// What a remote get costs, learned from sampled gets: latency plus time per byte.
+// The cost of a remote get, learned from sampled gets: latency plus time per byte.
 #pragma once
 
 #include <cstdint>
 
 namespace nearcache {
 
-// What a hit is reckoned to cost: the look-up and the copy out of storage.
+// Returns the assumed cost of a hit: the look-up and the copy out of storage.
 inline constexpr double hit_cost_ns(uint64_t bytes) {
   return 50 + 0.15 * static_cast<double>(bytes);
 }
@@ -25,7 +25,8 @@ class CostModel {
     }
   };
 
-  // One get of `bytes`, with its share of the synchronisation that completed it, took `ns`.
+  // Records that one get of `bytes`, including its share of the synchronisation that completed it,
+  // took `ns`.
   void sample(uint64_t bytes, double ns);
 
   uint32_t samples() const { return samples_; }
@@ -36,12 +37,13 @@ class CostModel {
   double ns_per_byte() const { return fit_.ns_per_byte; }
   double cost_ns(uint64_t bytes) const { return fit_.cost_ns(bytes); }
 
-  // The same with care, for what users are told: of a size of which few were measured the quickest
-  // counts. The first gets of a program find the network cold, and where nearly all are hits there
-  // are few others.
+  // Returns a conservative fit, for what users are told: size classes with few samples count with
+  // their fastest one. The first gets of a program find the network cold, and if nearly all gets
+  // are hits there are few others.
   Fit careful() const;
 
-  // What gets of this size were seen to cost, or the fit where none were.
+  // Returns the mean cost measured for gets of this size class, or that of the fit if there is
+  // none.
   double observed_ns(uint64_t bytes) const {
     const Class& c = classes_[class_of(bytes)];
     return c.samples > 0 ? c.mean_ns : cost_ns(bytes);

@@ -1,4 +1,4 @@
-// What the get cache stores about one cached get, and about one free piece of its storage.
+// What the get cache stores about one cached get, or about one piece of free storage.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 
 namespace nearcache {
 
-// Names a get: the target's rank, where it starts (bytes, or units of the target where those are
-// not known to be alike on all ranks), and the id of its layout at the target; 0 is contiguous
-// bytes. 64-bit all through.
+// The name of a get: the target's rank, the displacement (in bytes, or in units of the target if
+// the units are not known to be equal on all ranks), and the id of its layout at the target, 0 for
+// contiguous bytes. 64-bit throughout.
 struct Key {
   int64_t displacement = 0;
   uint32_t target = 0;
@@ -21,8 +21,8 @@ struct Key {
 using EntryId = uint32_t;
 inline constexpr EntryId no_entry = UINT32_MAX;
 
-// Storage is handed out in granules: 64 B ones cost Barnes-Hut 4 points of cost saved against 16 B
-// (policy study).
+// Storage is allocated in granules. With granules of 64 B instead of 16 B, Barnes-Hut saves 4
+// points less of its cost (policy study).
 inline constexpr uint64_t granule_bytes = 16;
 
 inline constexpr uint32_t granules_of(uint64_t bytes) {
@@ -31,24 +31,24 @@ inline constexpr uint32_t granules_of(uint64_t bytes) {
 
 enum class State : uint8_t {
   unused,      // descriptor in the pool
-  free_space,  // free storage
-  pending,     // storage reserved, the get is under way
-  bare,        // the get is under way, nothing reserved: serves repeats of the same epoch only
+  free_space,  // piece of free storage
+  pending,     // the get is in flight, storage is reserved
+  bare,        // the get is in flight, nothing is reserved: serves only repeats in the same epoch
   cached,
-  growing  // cached; a longer tail is under way behind the data
+  growing  // cached; a longer tail behind the data is in flight
 };
 
-// pending, but superseded: freed when its get completes
+// pending but superseded: freed when its get completes
 inline constexpr uint8_t flag_orphan = 1;
 inline constexpr uint8_t flag_was_hit = 2;    // hit at least once since it was inserted
-inline constexpr uint8_t flag_given_up = 4;   // rate: not hit, and no hit is expected any more
+inline constexpr uint8_t flag_given_up = 4;   // rate: not hit, and no longer expected to be
 inline constexpr uint8_t flag_visited = 4;    // sieve: hit since the hand passed
-inline constexpr uint8_t flags_segment = 12;  // tinylfu: which queue it stands in
-inline constexpr uint8_t flag_returned = 16;  // its key was asked for before it was inserted
+inline constexpr uint8_t flags_segment = 12;  // tinylfu: the queue it is in
+inline constexpr uint8_t flag_returned = 16;  // its key had been requested before it was inserted
 inline constexpr int segment_shift = 2;
-inline constexpr uint8_t flags_all = 31;  // what an entry has room for
+inline constexpr uint8_t flags_all = 31;  // all that fit into an entry
 
-// 48 bytes, so that with index and sketch an entry costs at most 64 bytes beyond its data.
+// 48 bytes, so that an entry costs at most 64 bytes beyond its data, including index and sketch.
 struct Entry {
   union {
     int64_t displacement;
@@ -62,19 +62,19 @@ struct Entry {
   uint32_t size;   // bytes of data
   EntryId before;  // neighbours in address order; `after` also links unused descriptors
   EntryId after;
-  uint32_t generation;  // of the cache when the get was issued
+  uint32_t generation;  // the cache's generation when the get was issued
   union {
-    uint32_t write_seq;  // cached: own writes seen when last found valid
-    uint32_t token;      // pending, bare, growing: the front end's record of the get under way
+    uint32_t write_seq;  // cached: own writes seen when it was last found valid
+    uint32_t token;      // pending, bare, growing: the front end's record of the get in flight
   };
   uint32_t stamp;     // rate: when its age began; clampi: last access (both in gets)
   uint16_t last_hit;  // rate: its age when it was last hit, by `coarse`
-  uint8_t hits;       // rate: times asked for again since its age began
+  uint8_t hits;       // rate: times requested again since its age began
   State state : 3;
   uint8_t flags : 5;
 
-  // The upper bits of a float: a number to 1/256 in 16 bits, which is enough to see how long an
-  // entry has rested.
+  // Stores a number of gets in 16 bits, as the upper bits of a float. The precision of 1/256 is
+  // enough to tell how long an entry has been idle.
   static uint16_t coarse(uint32_t gets) {
     return static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(gets)) >> 15);
   }
@@ -82,7 +82,7 @@ struct Entry {
     return static_cast<uint32_t>(std::bit_cast<float>(uint32_t{value} << 15));
   }
 
-  // Gets since its last hit, or since it was stored.
+  // Returns the number of gets since its last hit, or since it was stored.
   uint32_t idle(uint32_t now) const {
     const uint32_t age = now - stamp;
     return age - std::min(from_coarse(last_hit), age);
@@ -95,8 +95,8 @@ struct Entry {
 };
 static_assert(sizeof(Entry) == 48);
 
-// 64 well-mixed bits of a key: two rounds of multiply and fold, since strides of 500, 501 and 512
-// bytes must spread over the index alike.
+// Returns 64 well-mixed bits of a key: two rounds of multiply and fold, since strides of 500, 501
+// and 512 bytes must spread equally well over the index.
 inline uint64_t hash_key(const Key& key) {
   const auto fold = [](uint64_t a, uint64_t b) {
     const auto product = static_cast<unsigned __int128>(a) * b;

@@ -15,8 +15,8 @@ constexpr uint64_t round_up(uint64_t bytes) {
   return (bytes + page_bytes - 1) / page_bytes * page_bytes;
 }
 
-// Free pieces need descriptors too; a quarter more than entries is enough for storage that is at
-// all crowded.
+// Pieces of free storage need descriptors, too. A quarter more than there are entries is enough for
+// storage that is reasonably full.
 uint64_t descriptors_for(uint64_t index_capacity) {
   return index_capacity + index_capacity / 4 + 16;
 }
@@ -43,7 +43,7 @@ uint64_t GetCache::memory_for(uint64_t index_capacity, uint64_t storage_bytes) {
          Storage::backed_bytes(storage_bytes);
 }
 
-// Descriptors once touched keep their memory when the index shrinks.
+// Descriptors that were used once keep their memory when the index shrinks.
 uint64_t GetCache::memory_of(uint64_t index_capacity, uint64_t storage_bytes) const {
   const uint64_t within = descriptors_for(index_capacity);
   const uint64_t beyond = std::max<uint64_t>(storage_.descriptors_touched(), within) - within;
@@ -52,7 +52,8 @@ uint64_t GetCache::memory_of(uint64_t index_capacity, uint64_t storage_bytes) co
 
 GetCache* GetCache::create(void* region, const Geometry& geometry,
                            const GetCacheSettings& settings) {
-  // Without parentheses, which would write zeros over what nobody may ever use: it is zero.
+  // Without parentheses, which would zero memory that may never be used; the region is zero
+  // already.
   auto* cache = new (region) GetCache;
   cache->geometry_ = geometry;
   cache->geometry_.most_index = std::max<uint64_t>(geometry.most_index, 1);
@@ -83,7 +84,7 @@ GetCache* GetCache::create(void* region, const Geometry& geometry,
   cache->index_.attach(buckets, entries, index);
   cache->ranges_.attach(blocks, entries, index, settings.ranges);
   cache->sketch_.attach(counters, index);
-  // On a large page's boundary, so that all of the storage can lie in such pages.
+  // Align to a large page, so that all of the storage can be in large pages.
   const auto beyond = reinterpret_cast<uintptr_t>(at) % Region::large_page;
   if (beyond != 0) at += Region::large_page - beyond;
   cache->storage_.attach(at, entries, static_cast<uint32_t>(most_descriptors), storage);
@@ -93,7 +94,7 @@ GetCache* GetCache::create(void* region, const Geometry& geometry,
 }
 
 uint64_t GetCache::metadata_bytes() const {
-  // What nobody has touched is no memory.
+  // Memory that was never touched does not count.
   const uint64_t fixed = sizeof(GetCache) - (writes_.now() == 0 ? sizeof(WriteLog) : 0) +
                          (parts_noted_ ? parts_bytes : 0);
   const uint64_t links =
@@ -102,11 +103,11 @@ uint64_t GetCache::metadata_bytes() const {
          storage_.descriptors_touched() * sizeof(Entry) + links;
 }
 
-// An entry of an older generation whose bytes have not changed since is as good as one that is
-// fetched now.
+// Returns true if the entry is of an older generation and its bytes have not changed since: then it
+// is as good as one that is fetched now.
 bool GetCache::outlives_acquires(Entry& entry, int64_t from, int64_t to, uint64_t bytes) {
   if (versions_ == nullptr || entry.state != State::cached) return false;
-  // all that it has lies within what is known of it
+  // the check covers all bytes of the entry
   const bool all = entry.layout == 0 || entry.size <= bytes;
   const int64_t end = entry.layout == 0 ? std::max<int64_t>(to, from + entry.size) : to;
   if (!versions_->keeps(entry.target, from, end, entry.generation, generation_)) return false;
@@ -114,11 +115,11 @@ bool GetCache::outlives_acquires(Entry& entry, int64_t from, int64_t to, uint64_
   return true;
 }
 
-// The one place that says whether what an entry holds may be served.
+// The only place that decides whether the bytes of an entry may be served.
 bool GetCache::fresh(Entry& entry, int64_t from, int64_t to, uint64_t bytes) {
   if (entry.generation != generation_ && !outlives_acquires(entry, from, to, bytes)) return false;
-  // Under way, `token` stands where the number was: the oldest number of all gets under way serves,
-  // as the safe side.
+  // While a get is in flight, `token` takes the place of the write number. The number of the oldest
+  // get in flight is used instead, which is conservative.
   const uint32_t since = entry.state == State::cached ? entry.write_seq : under_way_seq_;
   if (since == writes_.now()) return true;
   const int64_t end = entry.layout == 0 ? std::max<int64_t>(to, from + entry.size) : to;
@@ -156,7 +157,7 @@ void GetCache::look_at(EntryId id) {
   worth_.gone(entry.size, seen);
 }
 
-// The entry leaves: if it was never hit, storing it did not pay.
+// Called when an entry is removed: if it was never hit, storing it did not pay.
 void GetCache::note_gone(const Entry& entry) {
   if ((entry.flags & flag_was_hit) != 0) return;
   if (policy_ == PolicyKind::rate && (entry.flags & flag_given_up) != 0) return;
@@ -183,7 +184,8 @@ GetCache::Lookup GetCache::lookup(uint64_t hash, const Key& key, uint64_t bytes,
   return {Found::partial, id, entry.token, entry.size};
 }
 
-// `id` is not to be found again: at once if nothing refers to it, else when its get completes.
+// Makes sure that `id` is not found again: drops it now if nothing refers to it, otherwise when its
+// get completes.
 void GetCache::forget(EntryId id) {
   if (entries_[id].state == State::cached) {
     drop(id);
@@ -205,7 +207,7 @@ bool GetCache::list(uint64_t hash, EntryId id) {
   return true;
 }
 
-// Where there is no room for it, nothing finds it.
+// If there is no room for it in the index, it is not found.
 void GetCache::list_unlisted() {
   const EntryId id = std::exchange(unlisted_, no_entry);
   Entry& entry = entries_[id];
@@ -240,7 +242,7 @@ GetCache::Overlap GetCache::search_ranges(const Key& key, uint64_t bytes) {
       __builtin_add_overflow(key.displacement, static_cast<int64_t>(bytes), &end))
     return found;
   if (ranges_.listed() == Ranges::Listed::none) list_ranges(Ranges::Listed::all);
-  // Calls `look` for every valid entry that holds byte `at`, until it returns true.
+  // Calls `look` for every valid entry that holds byte `at`, until `look` returns true.
   const auto each_holding = [&](int64_t at, auto look) {
     for (uint64_t levels = ranges_.levels(); levels != 0; levels &= levels - 1) {
       EntryId ids[Ranges::most_found];
@@ -282,7 +284,7 @@ GetCache::Overlap GetCache::search_ranges(const Key& key, uint64_t bytes) {
     });
     if (found.head > 0 || found.tail > 0) found.found = Found::partial;
   }
-  // A few bytes less of a get save nothing.
+  // Shortening a get by a few bytes saves nothing.
   ranges_.looked(found.found == Found::full || found.found == Found::pending ||
                  found.head + found.tail >= 1024);
   return found;
@@ -307,11 +309,11 @@ void GetCache::evict(EntryId id) {
   drop(id);
 }
 
-// Throws out what older generations left, before anything new comes in: policies see nothing stale.
-// Without gets under way everything is.
+// Removes what older generations have left, before anything new is inserted, so that policies see
+// nothing stale. If no get is in flight, that is everything.
 void GetCache::purge() {
   stale_ = false;
-  // one after the other is cheaper than the index
+  // if there are few entries, dropping them one by one is cheaper than clearing the index
   const bool few = uint64_t{storage_.descriptors_touched()} * 64 < index_.capacity();
   if (pending_ == 0 && !few) {
     index_.clear();
@@ -332,8 +334,8 @@ EntryId GetCache::random_entry() {
     const EntryId id = random_descriptor();
     if (entries_[id].state == State::cached) return id;
   }
-  // Few of the descriptors are in use: neighbours of one are as good and lie in memory side by
-  // side.
+  // Few of the descriptors are in use: the neighbours of a random one serve as well and are
+  // adjacent in memory.
   const EntryId from = random_descriptor();
   const EntryId end = std::min(from + 64, storage_.descriptors_touched());
   for (EntryId id = from; id < end; ++id) {
@@ -348,7 +350,7 @@ GetCache::Insert GetCache::make_index_room(uint64_t hash, EntryId id, const Newc
   EntryId path[2 * Index::slots_per_bucket];
   const int count = index_.path(hash, path);
   EntryId victim = policy().conflict_victim(PolicyView(*this), path, count, newcomer);
-  // An index that is full by count, not along this path, gives way anywhere.
+  // If the index is full by count, rather than along this path, an entry anywhere must go.
   if (victim == no_entry && count == 0) victim = random_entry();
   if (victim == no_entry) return Insert::not_admitted;
   evict(victim);
@@ -375,7 +377,8 @@ Entry& GetCache::name_entry(EntryId id, const Key& key, uint64_t bytes, uint32_t
   return entry;
 }
 
-// By generation, where all is dropped with it: what returns could not have been kept.
+// The generation is part of the name if acquires drop everything: a key that returns in another
+// generation could not have been kept.
 void GetCache::note_miss(uint64_t hash) {
   const uint32_t returning =
       ghosts_.missed(versions_ != nullptr ? hash : hash + generation_ * 0x9e3779b97f4a7c15u);
@@ -384,8 +387,8 @@ void GetCache::note_miss(uint64_t hash) {
   if (tuner_.adaptive) look_at_ = std::min(look_at_, turned_away() + 1);
 }
 
-// Lines of the engine itself that an insertion looks at wherever it goes. What another process has
-// changed comes from its processor, one line after the other if each is asked for as it is needed.
+// Prefetches lines of the engine itself that every insertion accesses. Lines changed by another
+// process come from its processor, one after the other if each is requested only when it is needed.
 void GetCache::prefetch(uint64_t bytes) const {
   constexpr size_t line = 64;
   const auto all_of = [](const void* from, size_t count) {
@@ -410,7 +413,7 @@ GetCache::Inserted GetCache::insert(uint64_t hash, const Key& key, uint64_t byte
   note_miss(hash);
   sketch_.raise(hash, newcomer.past + 1);
   const EntryId id = bytes > UINT32_MAX - granule_bytes ? no_entry : storage_.new_descriptor();
-  // too large, or no descriptor, of which there are as many as the index can use
+  // too large, or no descriptor left; there are as many as the index can use
   if (id == no_entry) {
     conflicting_ += bytes > UINT32_MAX - granule_bytes ? 0 : 1;
     return {Insert::no_room, no_entry};
@@ -488,12 +491,12 @@ EntryId GetCache::grow(uint64_t hash, EntryId id, uint64_t bytes, uint32_t token
     to.size = from.size;
     to.generation = from.generation;
     to.flags = from.flags;
-    to.state = State::pending;  // holds storage; becomes growing below
+    to.state = State::pending;  // has storage; becomes growing below
     std::memcpy(storage_.data(moved), storage_.data(id), from.size);
     unlist(hash, id);
     policy().removed(PolicyView(*this), id);
     storage_.release(id);
-    if (!list(hash, moved)) {  // a slot was freed just now: cannot fail, but weak caching allows it
+    if (!list(hash, moved)) {  // cannot fail, as a slot was just freed; but weak caching allows it
       --live_;
       storage_.release(moved);
       return no_entry;
@@ -535,8 +538,8 @@ void GetCache::abandon(EntryId id, uint32_t write_seq) {
   drop(id);
 }
 
-// The write numbers are used up (2^32 writes): start anew with nothing that could be compared with
-// them.
+// The write numbers are used up (2^32 writes): start anew, with no entry left that could be
+// compared with old numbers.
 void GetCache::number_writes_anew(uint32_t target, int64_t from, int64_t to) {
   invalidate();
   writes_.clear();
@@ -563,7 +566,7 @@ TunerView GetCache::look() {
   view.conflicting = conflicting_ - conflicting_then_;
   view.no_room = no_room_ - no_room_then_;
   view.early = view.gets < tuner_.interval;
-  // Over some intervals: one holds but a few of the sampled keys.
+  // Averaged over several intervals, since one interval contains only a few of the sampled keys.
   const auto gets = static_cast<double>(view.gets);
   const double fade = 1 - std::min(1.0, gets / (4 * static_cast<double>(tuner_.interval)));
   judged_gets_ = judged_gets_ * fade + gets;
@@ -595,7 +598,8 @@ int GetCache::adapt(MemoryBudget* budget) {
   return changes;
 }
 
-// The budget may allow less storage than is advised; a small part of it is not worth a step.
+// Returns how much of the advised storage the budget allows. A small part of it is not worth a
+// step.
 uint64_t GetCache::affordable(uint64_t storage, const MemoryBudget& budget) const {
   const uint64_t has = storage_.bytes();
   if (storage <= has) return storage;
@@ -628,8 +632,8 @@ int GetCache::apply(TunerAdvice advice, MemoryBudget* budget) {
   return changes;
 }
 
-// Contents stay: every entry that finds a slot in the new index is inserted again, the others are
-// evicted.
+// Keeps the contents: every entry that finds a slot in the new index is inserted again, the others
+// are evicted.
 void GetCache::resize_index(uint64_t capacity) {
   if (stale_) purge();
   list_last();
@@ -637,13 +641,13 @@ void GetCache::resize_index(uint64_t capacity) {
   ranges_.reset_capacity(capacity);
   sketch_.resize(capacity);
   storage_.limit_descriptors(descriptors_for(capacity));
-  // Bare entries lie in no address list; the descriptors themselves are walked.
+  // Bare entries are not in the address order, so walk the descriptors.
   for (EntryId id = 0; id < storage_.descriptors_touched(); ++id) {
     Entry& entry = entries_[id];
     const bool holds = entry.holds_storage() || entry.state == State::bare;
     if (!holds || (entry.flags & flag_orphan) != 0) continue;
     if (list(hash_key(entry.key()), id)) continue;
-    entry.flags |= flag_orphan;  // not in the index any more
+    entry.flags |= flag_orphan;  // no longer in the index
     if (entry.state == State::cached) evict(id);
   }
 }
@@ -711,7 +715,7 @@ const char* GetCache::check() const {
   }
   if (listed != ranges_.places()) return "places of what is no entry are listed";
   if (reachable + bare != index_.used()) return "the index counts other entries than there are";
-  return policy().check(PolicyView(const_cast<GetCache&>(*this)));  // which looks only
+  return policy().check(PolicyView(const_cast<GetCache&>(*this)));  // only reads
 }
 
 const char* GetCache::check_queues(int count) const {

@@ -3,22 +3,23 @@
 //
 // An entry is named by (target, displacement, layout) and holds the bytes that one get fetched.
 // Four parts do the work, each behind its own interface: Index finds an entry in two cache lines,
-// Storage keeps the bytes, a Policy decides on eviction and admission, the tuner sizes both. A get
-// that no key matches is looked up by its place in memory (Ranges). The engine knows nothing of
-// MPI: the caller issues the gets, tells when their data has arrived, and copies between its
-// buffers and the storage.
+// Storage holds the bytes, a Policy decides on eviction and admission, the tuner sizes index and
+// storage. If no key matches a get, its place in the target's memory is looked up (Ranges). The
+// engine knows nothing of MPI: the caller issues the gets, reports when their data has arrived, and
+// copies between its buffers and the storage.
 //
-//        lookup: none                        data arrived         a longer tail is under way
+//        lookup: none                        data arrived         a longer tail is in flight
 //   MISSING ----------> insert: PENDING ------------------> CACHED <--------------------> GROWING
 //      ^                   |  superseded: ORPHAN                |
 //      +-------------------+---- evicted, stale, overwritten ---+
 //
-// Validity is asked in one place, `fresh`: an entry counts while it is of the present generation
-// and no write of our own came after it. Dropping everything is one increment.
+// Validity is checked in one place, `fresh`: an entry is valid if it belongs to the current
+// generation and this rank has not written to its bytes since. Dropping everything is one
+// increment.
 //
-// All state lies in one region handed over at construction, linked by offsets. No call allocates,
-// blocks or makes a system call except `adapt`, `purge` and `reset`. Not thread-safe: one lock of
-// the caller's covers an engine.
+// All state lies in one region passed in at construction, and is linked by offsets. No call
+// allocates, blocks or makes a system call except `adapt`, `purge` and `reset`. Not thread-safe:
+// the caller protects an engine by one lock.
 #pragma once
 
 #include <algorithm>
@@ -47,9 +48,9 @@
 
 namespace nearcache {
 
-// What policy rate remembers beside entries.
+// What policy rate remembers besides the entries.
 struct RateMemory {
-  EntryId drawn[4] = {};  // descriptors drawn at this miss
+  EntryId drawn[4] = {};  // descriptors drawn for the current miss
   PriceOfStorage price;
   Inertia inertia;
 };
@@ -58,35 +59,35 @@ struct GetCacheSettings {
   PolicyKind policy = PolicyKind::rate;
   uint64_t storage_bytes = 1 << 20;
   uint64_t index_capacity = 4096;
-  uint32_t sample = 16;  // clampi: index slots looked at for a victim
-  uint32_t anchors = 4;  // rate: places in storage looked at for a victim
-  bool ranges = true;    // contiguous entries are found by parts of them: displacements are bytes
+  uint32_t sample = 16;  // clampi: index slots examined for a victim
+  uint32_t anchors = 4;  // rate: places in storage where victims are sought
+  bool ranges = true;    // find contiguous entries by parts of them; displacements are bytes
   TunerSettings tuner;
 };
 
 class alignas(64) GetCache {
  public:
-  // The largest index and storage that this region will ever hold.
+  // The largest index and storage that the region will ever hold.
   struct Geometry {
     uint64_t most_index = 0;
     uint64_t most_storage = 0;
   };
   static uint64_t region_bytes(const Geometry& geometry);
 
-  // Builds an engine at the start of `region`, which is zero, aligned to a page and of
-  // region_bytes(geometry). Settings beyond the geometry are cut to it.
+  // Builds an engine at the start of `region`, which is zero, page-aligned and
+  // region_bytes(geometry) long. Settings beyond the geometry are clamped to it.
   static GetCache* create(void* region, const Geometry& geometry, const GetCacheSettings& settings);
 
-  // Memory that an engine of this size takes from the budget.
+  // Returns the memory that an engine of this size takes from the budget.
   static uint64_t memory_for(uint64_t index_capacity, uint64_t storage_bytes);
   uint64_t memory() const { return memory_of(index_.capacity(), storage_.bytes()); }
 
   enum class Found : uint8_t {
     none,
     full,            // cached: copy `bytes` from data(entry)
-    partial,         // cached: the first `have` bytes are there
-    pending,         // under way: the record `token` will have all bytes
-    pending_partial  // under way: the record `token` will have the first `have` bytes
+    partial,         // cached: has the first `have` bytes
+    pending,         // in flight: the record `token` will have all bytes
+    pending_partial  // in flight: the record `token` will have the first `have` bytes
   };
   struct Lookup {
     Found found;
@@ -95,10 +96,10 @@ class alignas(64) GetCache {
     uint64_t have;
   };
 
-  // The whole way of a hit that needs no second thought, in two steps with the copy between them.
-  // First: an entry that is cached, of the present generation, written after by none, and long
-  // enough; no_entry for all else, which `lookup` sorts out. `absent`: nothing at all is there
-  // under this key, so `lookup` need not look again.
+  // The fast path of a hit, in two steps with the copy between them. Step one: returns an entry
+  // that is cached, belongs to the current generation, is long enough and has seen all own writes;
+  // no_entry for everything else, which is left to lookup(). Sets `*absent` if there is no entry at
+  // all under this key, so lookup() need not search again.
   [[gnu::always_inline]] EntryId find_hit(uint64_t hash, const Key& key, uint64_t bytes,
                                           bool* absent) const {
     const EntryId id = index_.find(hash, key);
@@ -111,7 +112,7 @@ class alignas(64) GetCache {
                         entry.write_seq == writes_.now() && bytes <= entry.size;
     return serves ? id : no_entry;
   }
-  // Then: it counts.
+  // Step two: counts the hit.
   [[gnu::always_inline]] void count_hit(EntryId id, uint64_t bytes) {
     ++now_;
     ++hits_;
@@ -119,8 +120,9 @@ class alignas(64) GetCache {
     touch(id);
   }
 
-  // The same for the bytes within a longer entry, which begins elsewhere: only the one that was
-  // last used so nearby is looked at. It says itself whether it has them.
+  // Like find_hit(), for bytes inside a longer entry that begins elsewhere. Considers only the
+  // entry that was last noted for nearby bytes; its descriptor tells whether it holds these.
+  // `*offset`: where they begin in it.
   [[gnu::always_inline]] EntryId find_part(const Key& key, uint64_t bytes, uint64_t* offset) const {
     const PartUsed& used = parts_[part_slot(key)];
     const Entry& entry = entries_[used.entry];
@@ -131,8 +133,8 @@ class alignas(64) GetCache {
                         *offset < entry.size && bytes <= entry.size - *offset;
     return serves ? used.entry : no_entry;
   }
-  // For `find_part`: nothing is to be learned any more from gets of parts of this entry, in the
-  // present generation.
+  // Makes `id` the entry that find_part() considers, in the current generation. Called once gets of
+  // parts of this entry have nothing more to teach.
   void note_part(const Key& key, EntryId id) {
     parts_[part_slot(key)] = {id, generation_}, parts_noted_ = true;
   }
@@ -141,27 +143,27 @@ class alignas(64) GetCache {
     ranges_.looked(true);
   }
 
-  // What `lookup` does for a get that `find_hit` found to be absent.
+  // Counts a get that find_hit() found to be absent, as lookup() would.
   void looked_up_absent(uint64_t bytes) {
     ++now_;
     requested_bytes_ += bytes;
   }
-  // One get of `bytes` bytes that touch [from, to) of the target. Counts the access and ages the
-  // cache.
+  // Looks up a get of `bytes` bytes that touches [from, to) of the target. Counts the access and
+  // ages the cache.
   Lookup lookup(uint64_t hash, const Key& key, uint64_t bytes, int64_t from, int64_t to);
 
-  // What contiguous entries have of the bytes [displacement, displacement + bytes) of a target that
-  // no key finds.
+  // Which of the bytes [displacement, displacement + bytes) of a target are in contiguous entries,
+  // for a get that no key matches.
   struct Overlap {
-    Found found = Found::none;  // full, pending: all of it, in `entry`; partial: what follows
+    Found found = Found::none;  // full, pending: `entry` has all; partial: see below
     EntryId entry = no_entry;
-    uint32_t token = 0;   // pending
-    uint64_t offset = 0;  // of the first byte asked for in `entry`
-    uint64_t head = 0;    // partial: so many first bytes are in `entry`, 0 for none
+    uint32_t token = 0;   // pending: the record
+    uint64_t offset = 0;  // offset in `entry` of the first requested byte
+    uint64_t head = 0;    // partial: how many first bytes are in `entry`, 0 for none
     EntryId last_entry = no_entry;
-    uint64_t tail = 0;  // partial: so many last bytes are the first of `last_entry`
+    uint64_t tail = 0;  // partial: how many last bytes are the first of `last_entry`
   };
-  // After `lookup`, or `looked_up_absent`: is there to be a look?
+  // After lookup() or looked_up_absent(): should the ranges be searched for this get?
   bool may_overlap() const { return ranges_.asked(now_); }
   Overlap overlap(const Key& key, uint64_t bytes) {
     uint64_t offset = 0;
@@ -173,12 +175,12 @@ class alignas(64) GetCache {
             .offset = offset,
             .head = entries_[part].size - offset};
   }
-  // More than what was asked for is fetched: parts of it will be.
+  // Tells the cache that more than was requested is being fetched, so gets of parts will follow.
   void expect_overlaps() {
     ranges_.expect_parts();
     if (ranges_.listed() == Ranges::Listed::some) list_ranges(Ranges::Listed::all);
   }
-  // What `overlap` found in a cached entry is used.
+  // Counts the use of a cached entry that overlap() returned.
   void count_overlap(EntryId id) {
     ++hits_;
     touch(id);
@@ -186,7 +188,7 @@ class alignas(64) GetCache {
 
   enum class Insert : uint8_t {
     direct,       // there was room
-    conflicting,  // an entry of the index path was evicted
+    conflicting,  // an entry on the index path was evicted
     capacity,     // entries were evicted for storage
     no_room,      // not cached: no eviction made room
     not_admitted  // not cached: worth less than what it would displace
@@ -196,21 +198,22 @@ class alignas(64) GetCache {
     EntryId entry;  // no_entry if not cached
   };
 
-  // Reserves room for a get that `lookup` did not find and that is being issued as record `token`.
+  // Reserves room for a get that lookup() did not find and that is being issued as record `token`.
   Inserted insert(uint64_t hash, const Key& key, uint64_t bytes, uint32_t token);
-  // The same without storage: repeats find the record while the get is under way, nothing is kept
-  // after.
+  // Like insert(), but without storage: repeats find the record while the get is in flight, and
+  // nothing is kept afterwards.
   EntryId insert_bare(uint64_t hash, const Key& key, uint64_t bytes, uint32_t token);
-  // The same, and it is listed when something is looked up before it is complete: most gets are
-  // completed alone. Not where `find_hit` is used.
+  // Like insert_bare(), but the entry is listed in the index only if something is looked up before
+  // its get is complete; most gets are complete by then. Not for users of find_hit(), which does
+  // not list it.
   EntryId insert_bare_unlisted(const Key& key, uint64_t bytes, uint32_t token);
-  // Room for a tail behind a cached entry, if there is; the entry may move. no_entry if it stays as
-  // it is.
+  // Enlarges a cached entry to `bytes` for a tail that is being fetched. The entry may move.
+  // Returns no_entry if there is no room; the entry then stays as it is.
   EntryId grow(uint64_t hash, EntryId id, uint64_t bytes, uint32_t token);
 
-  // The get of a pending or growing entry has arrived. `keeps` says whether its data may be stored;
-  // then store it at data(id) and call `complete`; otherwise call `abandon`, after which `id` is
-  // gone (a growing one shrinks back).
+  // The get of a pending or growing entry has arrived. keeps() returns whether its data may be
+  // stored. If so, store it at data(id) and call complete(); otherwise call abandon(), after which
+  // `id` is gone (a growing entry shrinks back).
   bool keeps(EntryId id) const {
     const Entry& entry = entries_[id];
     return entry.state != State::bare && (entry.flags & flag_orphan) == 0 &&
@@ -218,54 +221,54 @@ class alignas(64) GetCache {
   }
   void complete(EntryId id, uint64_t bytes, uint32_t write_seq);
   void abandon(EntryId id, uint32_t write_seq);
-  // What is cached or under way under this key must not be found any more.
+  // Makes sure that an entry, cached or in flight, is no longer found.
   void discard(EntryId id) { forget(id); }
   EntryId find(uint64_t hash, const Key& key) {
     list_last();
     return index_.find(hash, key);
   }
-  // What inserting so many bytes looks at is on the way when this returns; for memory that
-  // processes share. Without the lock.
+  // Prefetches what insert() of this many bytes accesses, for memory shared between processes. May
+  // be called without the lock.
   void prefetch(uint64_t bytes) const;
-  // The index, as those read it who have no lock (Index::look_up): where it begins in an engine's
-  // region, in bytes, and its length.
+  // The index for readers without the lock (Index::look_up): its offset in an engine's region, in
+  // bytes, and its length.
   static uint64_t index_at();
   uint64_t index_buckets() const { return index_.buckets(); }
 
-  // A pending entry must not be found any more (its bytes were written meanwhile).
+  // Makes sure that a pending entry is no longer found, because its bytes have been written.
   void supersede(EntryId id);
 
   std::byte* data(EntryId id) const { return storage_.data(id); }
-  // Copies arrived bytes to where `data` says.
+  // Copies arrived bytes to the address that data() returned.
   void store(std::byte* to, const std::byte* from, uint64_t bytes) const {
     storage_.store(to, from, bytes);
   }
 
-  // Drops everything: O(1). Gets under way complete, but are not kept.
+  // Drops everything in O(1). Gets in flight still complete, but are not kept.
   void invalidate() {
     ++drops_;
     set_generation(given_);
     if (versions_ != nullptr) versions_->forget(generation_);
   }
-  // Drops everything if `generation` is another than at the last call.
+  // Drops everything if `generation` differs from that of the last call.
   void set_generation(uint32_t generation) {
     given_ = generation;
     if (generation + drops_ == generation_) return;
     generation_ = generation + drops_;
     stale_ = index_.used() != 0 && versions_ == nullptr;
   }
-  // Entries of older generations may be served where the versions say so; null: none are. What is
-  // there stays until it is looked at.
+  // Sets what decides whether entries of older generations may be served; null: none may. Older
+  // entries stay until they are looked up.
   void set_versions(Versions* versions) {
     versions_ = versions;
     stale_ = versions == nullptr && index_.used() != 0;
   }
-  // Others read entries without a lock, by what is published of them here, by number
-  // (cache/shared): that ends before an entry goes. There is nothing published yet.
+  // Sets the array, indexed by entry number, through which others read entries without a lock
+  // (cache/shared). An entry is retired there before it goes. pre: nothing is published in it.
   void set_published(PublishedEntry* entries) { published_.set(entries), publishes_ = true; }
-  // The most entries by number, and pieces of free storage.
+  // Returns the maximum number of descriptors: of entries and of pieces of free storage.
   static uint64_t most_descriptors(const Geometry& geometry);
-  // Hits that others had without telling at once: so many, of an entry that is still there.
+  // Counts hits that others had without reporting them at once. pre: the entry is still there.
   void count_hits(EntryId id, uint32_t hits) {
     now_ += hits, hits_ += hits;
     requested_bytes_ += uint64_t{entries_[id].size} * hits;
@@ -273,12 +276,13 @@ class alignas(64) GetCache {
     touch(id);
     entry.hits = static_cast<uint8_t>(std::min<uint32_t>(entry.hits + (hits - 1), UINT8_MAX));
   }
-  // Throws out what is not of the present generation.
+  // Evicts all entries of older generations.
   void drop_older() { purge(); }
   uint32_t generation() const { return generation_; }
   bool empty() const { return index_.used() == 0; }
 
-  // Own writes: record them before the data may change. False: their numbers began anew.
+  // Records an own write; call this before the data may change. Returns false if the write numbers
+  // have wrapped and everything was dropped.
   bool record_write(uint32_t target, int64_t from, int64_t to) {
     if (writes_.record(target, from, to)) [[likely]]
       return true;
@@ -288,7 +292,7 @@ class alignas(64) GetCache {
   WriteLog& writes() { return writes_; }
   const WriteLog& writes() const { return writes_; }
 
-  // What a get costs, for policies: latency, time per byte, and time per byte of a local copy.
+  // Sets the cost of a get, for policies: latency and time per byte.
   void set_costs(double latency_ns, double ns_per_byte) {
     latency_ns_ = latency_ns, ns_per_byte_ = ns_per_byte;
   }
@@ -296,12 +300,13 @@ class alignas(64) GetCache {
     return latency_ns_ + ns_per_byte_ * static_cast<double>(bytes);
   }
 
-  // Is storing a missed get worth the copy? Learned from what became of others of its size.
+  // Returns true if storing a missed get is worth the copy, judging by the fate of others of its
+  // size.
   bool worth_storing(uint64_t hash, uint64_t bytes, double copy_ns) {
     return worth_.worth_storing(bytes, sketch_.count(hash) > 0, cost_ns(bytes), copy_ns);
   }
 
-  // A miss that is not inserted all the same leaves its trace in the memory of the past.
+  // Records a miss that is not inserted in the sketch.
   void remember(uint64_t hash) {
     age_sketch();
     sketch_.add(hash, 1);
@@ -312,10 +317,10 @@ class alignas(64) GetCache {
     return ranges_.change_is_due() || since >= tuner_.interval ||
            (turned_away() >= look_at_ && since >= tuner_gap);
   }
-  // Looks at the last interval and resizes within the budget; returns how many sizes changed.
+  // Evaluates the last interval and resizes within the budget. Returns how many sizes were changed.
   int adapt(MemoryBudget* budget);
 
-  void reset();  // everything as at construction, sizes kept
+  void reset();  // returns to the state after construction, except for the sizes
 
   uint64_t entries() const { return live_; }
   uint64_t index_capacity() const { return index_.capacity(); }
@@ -329,24 +334,24 @@ class alignas(64) GetCache {
   uint64_t evictions() const { return evictions_; }
   uint64_t write_drops() const { return write_drops_; }
 
-  // Every link, count and bin agrees; for tests. Returns what is wrong, or null.
+  // Checks that all links, counts and bins agree; for tests. Returns what is wrong, or null.
   const char* check() const;
 
   const Entry& entry(EntryId id) const { return entries_[id]; }
   const Ranges& ranges() const { return ranges_; }
 
  private:
-  friend class PolicyView;  // policies see another face (policy/policy_view.h)
+  friend class PolicyView;  // what policies may see (policy/policy_view.h)
   GetCache() = default;
 
-  // Zero: the first entry, which has no such bytes, or has them indeed.
+  // All zero refers to entry 0, which is harmless: find_part() checks whether it has the bytes.
   struct PartUsed {
     EntryId entry;
     uint32_t generation;
   };
   static constexpr int part_slot_bits = 11;
   static constexpr uint64_t parts_bytes = sizeof(PartUsed) << part_slot_bits;
-  // Bytes nearby are 256 of a target.
+  // Bytes are nearby if they are in the same 256-byte block of a target.
   static uint64_t part_slot(const Key& key) {
     return ((static_cast<uint64_t>(key.displacement) >> 8) + (uint64_t{key.target} << 40)) *
                0x9e3779b97f4a7c15u >>
@@ -355,7 +360,7 @@ class alignas(64) GetCache {
 
   const Policy& policy() const { return policy_of(policy_); }
   uint32_t now() const { return static_cast<uint32_t>(now_); }
-  // One get in eight, in no order that a program could have: its hit is looked at closely.
+  // True for one get in eight, in an order unrelated to the program's: its hit is examined closely.
   bool hit_is_sampled() const { return now_ * 0x9e3779b97f4a7c15u >> 61 == 0; }
   uint64_t average_bytes() const { return now_ == 0 ? 0 : requested_bytes_ / now_; }
   bool evictable(EntryId id) const { return entries_[id].state == State::cached; }
@@ -367,7 +372,7 @@ class alignas(64) GetCache {
     random_ ^= random_ << 17;
     return static_cast<uint32_t>(random_ >> 16);
   }
-  // Any descriptor, in use or not; its memory is on the way when this returns.
+  // Returns any descriptor, in use or not, and prefetches it.
   EntryId random_descriptor() {
     const auto id =
         static_cast<EntryId>((uint64_t{random()} * storage_.descriptors_touched()) >> 32);
@@ -375,7 +380,7 @@ class alignas(64) GetCache {
     if (publishes_) __builtin_prefetch(&published_[id]);
     return id;
   }
-  EntryId random_entry();  // one that may be evicted, or no_entry
+  EntryId random_entry();  // an entry that may be evicted, or no_entry
   const char* check_queues(int count) const;
 
   void under_way() {
@@ -401,9 +406,9 @@ class alignas(64) GetCache {
   Lookup lookup_pending(const Entry& entry, EntryId id, uint64_t bytes) const;
   Insert make_index_room(uint64_t hash, EntryId id, const Newcomer& newcomer);
   bool allocate(EntryId id, const Newcomer& newcomer, bool* evicted);
-  // What every entry of a get under way begins with.
+  // Fills in what every entry of a get in flight begins with.
   Entry& name_entry(EntryId id, const Key& key, uint64_t bytes, uint32_t token);
-  // Puts an entry where it can be found, and takes it from there.
+  // list() makes an entry findable, unlist() undoes that.
   bool list(uint64_t hash, EntryId id);
   void list_last() {
     if (unlisted_ != no_entry) list_unlisted();
@@ -426,32 +431,32 @@ class alignas(64) GetCache {
   bool resize_storage(uint64_t bytes);
 
   Index index_;
-  uint64_t now_ = 0;  // gets looked up
+  uint64_t now_ = 0;  // number of gets looked up
   uint64_t requested_bytes_ = 0;
-  // given_ + drops_: what was dropped stays so whatever the caller's count is
+  // given_ + drops_, so that what was dropped stays dropped whatever the caller's generation is
   uint32_t generation_ = 0;
   uint32_t given_ = 0, drops_ = 0;
   PolicyKind policy_ = PolicyKind::rate;
-  bool stale_ = false;            // contents of older generations are still there
-  Versions* versions_ = nullptr;  // of this process; not a part of what could be shared
+  bool stale_ = false;            // entries of older generations are still there
+  Versions* versions_ = nullptr;  // of this process; not part of what could be shared
   Relative<Entry> entries_;
   uint64_t live_ = 0;            // entries with storage
-  uint64_t pending_ = 0;         // entries that a get under way refers to
-  EntryId unlisted_ = no_entry;  // one of them, bare
+  uint64_t pending_ = 0;         // entries that gets in flight refer to
+  EntryId unlisted_ = no_entry;  // one of these, bare and not listed yet
   uint64_t hits_ = 0;
   uint64_t evictions_ = 0;
   uint64_t write_drops_ = 0;
   uint64_t conflicting_ = 0;
   uint64_t no_room_ = 0;
-  uint64_t returning_ = 0;  // misses of keys that were asked for before, extrapolated from a sample
-  // over the last looks of the tuner, the older the less
+  uint64_t returning_ = 0;  // misses of keys requested before, extrapolated from a sample
+  // over the tuner's last evaluations, with decreasing weight
   double judged_gets_ = 0, judged_returning_ = 0;
   uint64_t adapted_at_ = 0;
-  uint64_t look_at_ = UINT64_MAX;  // the tuner looks early when so many gets have been turned away
+  uint64_t look_at_ = UINT64_MAX;  // the tuner runs early once this many gets have been turned away
   uint64_t hits_then_ = 0, conflicting_then_ = 0, no_room_then_ = 0, returning_then_ = 0;
-  uint32_t under_way_seq_ = 0;  // own writes when the oldest get under way was issued
+  uint32_t under_way_seq_ = 0;  // own writes when the oldest get in flight was issued
   uint64_t random_ = 0x9e3779b97f4a7c15u;
-  double latency_ns_ = 2000;  // until measured: the order of any network's get
+  double latency_ns_ = 2000;  // until measured: the order of magnitude of a get over any network
   double ns_per_byte_ = 0.2;
   uint32_t sample_ = 16;
   uint32_t anchors_ = 4;
@@ -470,7 +475,7 @@ class alignas(64) GetCache {
   bool publishes_ = false;
   Relative<PublishedEntry> published_;
   bool parts_noted_ = false;
-  Relative<PartUsed> parts_;  // by slot; no memory before the first is noted
+  Relative<PartUsed> parts_;  // by slot; takes no memory before the first is noted
   WriteLog writes_;
 };
 

@@ -1,11 +1,12 @@
-// Do misses come back? Answered for the tuner from a sample of keys, such that a scan cannot
-// mislead it.
+// Tells the tuner whether missed keys are requested again. Uses a sample of keys, so that a scan
+// cannot mislead it.
 //
-// The sketch cannot tell: it is as small as the index, so a cycle longer than its memory seems new
-// and a scan that fills it seems to return. Here keys chosen by their hash are remembered by 32
-// bits of it until another of them takes their slot (spatial sampling, as Waldspurger et al., FAST
-// 2015). All keys at first, so that a short run's first repeats are seen; a smaller share as more
-// come, down to one in 128: 1,024 slots then look back on some 100,000 keys.
+// The sketch cannot tell: it is as small as the index, so a cycle longer than its memory looks new,
+// and a scan that fills it looks like a repeat. Here, keys are selected by their hash and
+// remembered by 32 bits of it until another selected key takes their slot (spatial sampling, as in
+// Waldspurger et al., FAST 2015). At first all keys are selected, so that the first repeats of a
+// short run are seen; as more keys come the share falls to one in 128. The 1,024 slots then look
+// back on some 100,000 keys.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +15,11 @@ namespace nearcache {
 
 class Ghosts {
  public:
-  // One miss; returns of how many misses of returning keys it is a sign.
+  // Records a miss. Returns how many misses of returning keys it stands for.
   uint32_t missed(uint64_t hash) {
     const uint64_t mixed = hash * 0xd1342543de82ef95u;
     if (mixed > UINT64_MAX >> sample_bits_) return 0;
-    const uint32_t name = static_cast<uint32_t>(hash) | 1;  // 0: empty
+    const uint32_t name = static_cast<uint32_t>(hash) | 1;  // never 0, which is an empty slot
     uint32_t& slot = names_[mixed >> slot_shift & (slots - 1)];
     if (slot == name) return uint32_t{1} << sample_bits_;
     slot = name;
@@ -33,7 +34,7 @@ class Ghosts {
  private:
   static constexpr uint32_t most_sample_bits = 7;
   static constexpr uint32_t slots = 1024;
-  // below the bits that choose the sample
+  // uses bits below those that select the sample
   static constexpr uint32_t slot_shift = 64 - most_sample_bits - 10;
   uint32_t sample_bits_ = 0;
   uint32_t names_kept_ = 0;

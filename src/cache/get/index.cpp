@@ -53,14 +53,14 @@ bool Index::insert(uint64_t hash, EntryId id) {
   return true;
 }
 
-// Breadth-first search for the shortest chain of moves that frees a slot in `first` or `second`;
-// nothing is moved unless a chain is found. 128 buckets reach a free one with near certainty up to
-// 95% of the slots in use.
+// Breadth-first search for the shortest chain of moves that frees a slot in `first` or `second`.
+// Nothing is moved unless a chain is found. With up to 95% of the slots in use, 128 buckets almost
+// certainly reach a free slot.
 bool Index::make_room(uint32_t first, uint32_t second, uint32_t* freed) {
   struct Node {
     uint32_t bucket;
     int16_t parent;
-    uint16_t slot;  // of the parent's bucket: the entry that would move here
+    uint16_t slot;  // in the parent's bucket: the entry that would move here
   };
   constexpr int most_nodes = 128;
   Node nodes[most_nodes];
@@ -77,8 +77,7 @@ bool Index::make_room(uint32_t first, uint32_t second, uint32_t* freed) {
         ++count;
         continue;
       }
-      // A chain that visits a bucket twice could find its own slot taken; then nothing fits and we
-      // stop.
+      // A chain that visits a bucket twice may find its own slot taken; then the search fails.
       for (int step = count; nodes[step].parent >= 0; step = nodes[step].parent) {
         Bucket& from = buckets_[nodes[nodes[step].parent].bucket];
         const uint16_t moving = nodes[step].slot;

@@ -1,12 +1,12 @@
 // The index of the get cache: a bucketised cuckoo hash table (Pagh and Rodler; Fotakis et al.;
 // CLaMPI, section III.C).
 //
-// An entry lies in one of two buckets of eight slots, each bucket one cache line of tags and entry
-// ids, so a lookup touches at most two lines of index. Eight slots and two choices fill to more
-// than 95% before an insertion fails.
+// An entry is in one of two buckets. A bucket has eight slots in one cache line of tags and entry
+// ids, so a look-up touches at most two lines of index. With eight slots and two choices the table
+// fills to more than 95% before an insertion fails.
 //
-// An index in memory that processes share is read without its lock, too: an entry that moves just
-// then may be missed, and what is found need not be what was meant.
+// An index in memory shared between processes is also read without its lock: an entry that is being
+// moved may then be missed, and what is found need not be what was sought.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 #include "cache/get/entry.h"
 #include "cache/page/published.h"
 
-// The thread sanitizer does not know such vectors of what others write.
+// The thread sanitizer does not understand vector loads of what other threads write.
 #if defined(__SSE2__) && !defined(NEARCACHE_THREAD_SANITIZER)
 #define NEARCACHE_INDEX_VECTORS 1
 #include <emmintrin.h>
@@ -30,7 +30,7 @@ class Index {
 
   static uint64_t bytes_for(uint64_t capacity) { return buckets_for(capacity) * sizeof(Bucket); }
 
-  // `memory` is zero and has room for the largest capacity ever asked of `resize`.
+  // pre: `memory` is zero and has room for the largest capacity ever passed to reset_capacity().
   void attach(void* memory, const Entry* entries, uint64_t capacity);
 
   uint64_t capacity() const { return capacity_; }
@@ -45,8 +45,8 @@ class Index {
     return id != no_entry ? id : find_in(other_bucket(first, tag), tag, key);
   }
 
-  // Without the lock, of the index in `memory` that has so many buckets, or had: calls `look` for
-  // each entry that may be meant, until it returns true.
+  // Searches an index without its lock: the one in `memory`, which has or had this many buckets.
+  // Calls `look` for each candidate entry until it returns true. Returns whether it did.
   template <class Look>
   [[gnu::always_inline]] static bool look_up(const std::byte* memory, uint64_t buckets,
                                              uint64_t hash, Look look) {
@@ -56,7 +56,7 @@ class Index {
     return each(all[first], tag, look) || each(all[other_bucket(first, tag, buckets)], tag, look);
   }
 
-  // What that will look at is on the way when this returns.
+  // Prefetches what look_up() will access.
   static void prefetch(const std::byte* memory, uint64_t buckets, uint64_t hash) {
     const auto* all = reinterpret_cast<const Bucket*>(memory);
     const uint32_t first = reduce(static_cast<uint32_t>(hash), buckets);
@@ -64,25 +64,26 @@ class Index {
     __builtin_prefetch(&all[other_bucket(first, tag_of(hash), buckets)], 1);
   }
 
-  // Adds an entry that is not there yet. False if it found no slot along a bounded path, or the
-  // index is full.
+  // Inserts an entry that is not in the index. Returns false if no slot was found along a bounded
+  // path, or the index is full.
   bool insert(uint64_t hash, EntryId id);
-  // False if it was not there.
+  // Returns false if the entry was not there.
   bool erase(uint64_t hash, EntryId id);
 
-  // The entries that lie where `hash` could go: the insertion path from which a conflicting access
-  // takes its victim. Returns how many; at most 16.
+  // Returns the entries in the buckets of `hash`: the insertion path from which a conflicting
+  // access takes its victim. The return value is their number, at most 16.
   int path(uint64_t hash, EntryId* ids) const;
 
-  // The entries that were inserted under `hash`, or under another of the same tag and buckets;
-  // `ids` may be null. Returns how many; at most 16.
+  // Returns the entries inserted under `hash`, or under another hash with the same tag and buckets;
+  // `ids` may be null. The return value is their number, at most 16.
   int alike(uint64_t hash, EntryId* ids) const;
 
   void clear();
-  // Empties the index and gives it another capacity; the caller inserts the entries again.
+  // Empties the index and changes its capacity; the caller inserts the entries again.
   void reset_capacity(uint64_t capacity);
 
-  // The entry in slot `slot` of all slots, no_entry if the slot is empty (CLaMPI samples slots).
+  // Returns the entry in slot `slot` of all slots, or no_entry if the slot is empty (CLaMPI samples
+  // slots).
   uint64_t slot_count() const { return bucket_count_ * slots_per_bucket; }
   EntryId at(uint64_t slot) const {
     const Bucket& bucket = buckets_[slot / slots_per_bucket];
@@ -108,7 +109,7 @@ class Index {
     return (capacity + slots_per_bucket - 1) / slots_per_bucket;
   }
 
-  // The tag must not follow from the buckets, or a full bucket's tags would be alike.
+  // The tag must be independent of the bucket, or all tags in a full bucket would be alike.
   static uint32_t tag_of(uint64_t hash) {
     return static_cast<uint32_t>((hash * 0x9fb21c651e98df25u) >> 32) | 1u;
   }
@@ -118,8 +119,9 @@ class Index {
   static uint32_t reduce(uint32_t bits, uint64_t buckets) {
     return static_cast<uint32_t>((bits * buckets) >> 32);
   }
-  // The two buckets of an entry add up to a number that its tag gives, so that moving an entry
-  // needs no look at its key: a search for room would miss the processor's caches twice as often.
+  // The two buckets of an entry add up to a number that follows from its tag, so an entry can be
+  // moved without reading its key. Otherwise a search for room would miss the processor's caches
+  // twice as often.
   uint32_t other_bucket(uint32_t bucket_at, uint32_t tag) const {
     return other_bucket(bucket_at, tag, bucket_count_);
   }

@@ -52,8 +52,8 @@ const Layout* layout_intern(Layout* layout) {
   const auto [first, last] = table.by_content.equal_range(hash);
   for (auto it = first; it != last; ++it) {
     if (it->second->extent != layout->extent || it->second->blocks != layout->blocks) continue;
-    // A program may build what is predefined too; then the predefined one serves, or becomes
-    // permanent.
+    // A program may build an equivalent of a predefined type: then the predefined layout is used,
+    // or the existing one becomes permanent.
     if (layout->permanent) it->second->permanent = true;
     delete layout;
     layout_hold(it->second);
@@ -86,8 +86,8 @@ void layout_drop(const Layout* layout) {
   delete layout;
 }
 
-// The last element's distance from the first; what no memory can hold counts as a quarter of all
-// addresses.
+// Returns the distance of the last element from the first, clamped to a quarter of the address
+// space, since no memory can hold more.
 static int64_t distance_of_last(const Elements& elements) {
   constexpr int64_t far_away = INT64_MAX / 4;
   int64_t distance = 0;
@@ -110,8 +110,8 @@ int64_t Elements::highest() const {
 
 namespace {
 
-// Calls copy(offset from the address, offset in the packed bytes, length) for every block until
-// `bytes` are done.
+// Calls copy(offset from the address, offset in the packed bytes, length) for each block, up to a
+// total of `bytes`.
 template <class Copy>
 void for_each_block(const Elements& elements, uint64_t bytes, Copy copy) {
   uint64_t done = 0;

@@ -5,11 +5,11 @@ namespace nearcache {
 Lines::Seen* Lines::Sample::find(uint64_t hash) {
   const uint64_t mixed = hash * 0xd1342543de82ef95u;
   if (mixed > UINT64_MAX >> bits_) return nullptr;
-  // by bits below those that choose the sample
+  // uses bits below those that select the sample
   return &seen_[mixed >> (64 - most_bits - 9) & (slots - 1)];
 }
 
-// True if it takes the place of another one that was not used.
+// Returns true if it replaces another one that was not used.
 bool Lines::Sample::add(Seen* seen, uint64_t hash, uint16_t at) {
   const bool unused = seen->name != 0 && !seen->used;
   *seen = {name_of(hash), at, false};
@@ -67,8 +67,8 @@ bool Lines::used(const Key& line, int64_t at, uint32_t generation) {
   return true;
 }
 
-// A line that brings a hit saves microseconds, one that does not costs its place in the storage,
-// and some 100 ns.
+// A line that leads to a hit saves microseconds; one that does not costs its place in storage and
+// some 100 ns.
 void Lines::judge() {
   if (used_ + unused_ < judged) return;
   if (used_ * 4 < unused_) {

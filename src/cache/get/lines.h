@@ -1,11 +1,11 @@
-// How long a line small gets fetch around the requested bytes, learned from whether neighbouring
-// bytes are requested too.
+// Learns how long a line small gets should fetch around the requested bytes, from whether
+// neighbouring bytes are requested, too.
 //
-// None at first. A miss near a recent one would have been a hit if that one had fetched a longer
-// line: if a quarter of the misses would, lines become twice as long; if three quarters would, four
-// times. Lines that were fetched and never led to a hit on a neighbour make them shorter again, in
-// the end none at all, for longer and longer pauses. Both are learned from samples, as in ghosts.h,
-// so that a small memory looks back far.
+// At first no lines are fetched. A miss near a recent one would have been a hit if that one had
+// fetched a longer line: if this is true of a quarter of the misses, the line length doubles; of
+// three quarters, it quadruples. Lines that never led to a hit on a neighbour shorten it again, in
+// the end to no lines at all, for longer and longer pauses. Both are learned from samples, as in
+// ghosts.h, so that a small memory looks back far.
 #pragma once
 
 #include <algorithm>
@@ -20,26 +20,27 @@ namespace nearcache {
 
 class Lines {
  public:
-  static constexpr uint64_t most_get = 64;  // larger ones fetch what they ask for
-  // Over a network of some microseconds 512 B cost hardly more than 8.
+  static constexpr uint64_t most_get = 64;  // larger gets fetch what they request
+  // Over a network with a latency of some microseconds, 512 B cost hardly more than 8 B.
   static constexpr uint64_t shortest = 64, longest = 512;
 
-  uint64_t length() const { return length_; }  // 0: none
+  uint64_t length() const { return length_; }  // bytes; 0: no lines
 
-  // A small get of byte `at` missed, in the cache's generation `generation`.
+  // Reports that a small get of byte `at` missed, in generation `generation` of the cache.
   void missed(uint32_t target, int64_t at, uint32_t generation);
-  // A line was fetched for a get of byte `at` and is kept.
+  // Reports that a line was fetched for a get of byte `at`, and is kept.
   void fetched(const Key& line, int64_t at, uint32_t generation);
-  // An entry that begins with `line` served byte `at`. True: more uses of it would tell nothing.
+  // Reports that an entry which begins at `line` served byte `at`. Returns true if further uses of
+  // this entry tell nothing new.
   bool used(const Key& line, int64_t at, uint32_t generation);
 
  private:
   struct Seen {
     uint32_t name = 0;  // 0: empty
-    uint16_t at = 0;    // of the byte within `longest`, or from the line's begin
+    uint16_t at = 0;  // offset of the byte in its block of `longest`, or from the line's beginning
     bool used = false;
   };
-  // Some of what is seen, by its hash; all at first, an ever smaller share as more comes.
+  // A sample of events, selected by hash: at first all, then an ever smaller share as more come.
   class Sample {
    public:
     Seen* find(uint64_t hash);  // null: not in the sample
@@ -57,7 +58,7 @@ class Lines {
   void judge();
 
   static constexpr uint32_t span = 8;     // misses between two judgements
-  static constexpr uint32_t judged = 32;  // lines
+  static constexpr uint32_t judged = 32;  // lines per judgement
   static constexpr uint32_t first_pause = 1024, longest_pause = 1 << 18;  // misses
 
   uint64_t length_ = 0;
@@ -67,14 +68,14 @@ class Lines {
   Sample missed_, fetched_;
 };
 
-// Where lines arrive. They stay where they are until they are given back.
+// The buffers in which lines arrive. Buffers keep their addresses until they are returned.
 class LineBuffers {
  public:
   std::byte* take(uint64_t bytes);  // null if very many are in use
   void give_back(std::byte* buffer, uint64_t bytes) { of(bytes).free.push_back(buffer); }
 
  private:
-  // Buffers of one size, made by the slab.
+  // Buffers of one size, allocated in slabs.
   struct Pool {
     uint64_t bytes;
     size_t slab, most_slabs;

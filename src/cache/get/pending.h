@@ -1,5 +1,5 @@
-// Gets in flight: what must be copied where once their data has arrived. No limit on their
-// number.
+// Gets in flight: what must be copied where once their data has arrived. Their number is not
+// limited.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace nearcache {
 
 inline constexpr uint32_t no_record = UINT32_MAX;
 
-// Neighbours in a list of records.
+// Links of a record in a list.
 struct Links {
   uint32_t before = no_record, after = no_record;
 };
 
-// One remote get that an entry waits for.
+// A remote get in flight.
 struct PendingGet {
   EntryId entry = no_entry;
   uint32_t target = 0;
@@ -28,17 +28,17 @@ struct PendingGet {
   void* origin = nullptr;
   Elements elements;
   uint64_t bytes = 0;
-  uint64_t stamp = 0;       // the shared cache's clock before it was issued; 0: not for that
-  bool of_request = false;  // of an Rget
-  // a hash of the bytes that were served before of a word that is polled, 0 if none were
+  uint64_t stamp = 0;       // the shared cache's clock before it was issued; 0: not for that cache
+  bool of_request = false;  // it is an MPI_Rget
+  // if it refetches a polled word: a hash of the bytes that were cached; otherwise 0
   uint64_t polled = 0;
-  uint64_t start = 0;  // where in the entry its bytes begin: behind the head of a partial hit
-  // of a line, which arrives there; who asked for a part of it is its first waiter
+  uint64_t start = 0;  // offset of its bytes in the entry: behind the head of a partial hit
+  // if it fetches a line: where the line arrives; the get that caused it is the first waiter
   std::byte* buffer = nullptr;
 };
 
-// A get that was answered by one under way: `bytes` of its data, from `start` on, are to be copied
-// to `origin`.
+// A get that was answered by another one in flight: `bytes` bytes of that one's data, from `start`
+// on, are to be copied to `origin`.
 struct Waiter {
   uint32_t after = no_record;
   void* origin = nullptr;
@@ -46,7 +46,7 @@ struct Waiter {
   uint64_t start = 0, bytes = 0;
 };
 
-// Records by number, with a list of free ones; numbers stay, addresses do not.
+// Records by number, with a list of free ones. Numbers are stable, addresses are not.
 template <class Record>
 class RecordPool {
  public:
@@ -64,7 +64,7 @@ class RecordPool {
   size_t in_use() const { return records_.size() - free_.size(); }
   size_t size() const { return records_.size(); }
 
-  // A list of records, by one of their Links.
+  // A list of records, linked by one of their Links.
   struct List {
     uint32_t first = no_record, last = no_record;
   };

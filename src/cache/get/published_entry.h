@@ -1,12 +1,12 @@
-// What readers without the engine's lock may know of a cached entry: where its bytes lie, and whose
-// they are. It works like a sequence lock: the sequence is odd while the rest is valid; a reader
-// that has copied the bytes checks that the sequence is still the same.
+// What readers without the engine's lock may know of a cached entry: the place of its bytes, and
+// its key. Works like a sequence lock: the sequence is odd while the other fields are valid. A
+// reader that has copied the bytes checks that the sequence is still the same.
 //
 //   writer, with the lock                    reader, without
-//     retire: sequence even                    sequence odd?
-//     bytes_follow()                           what it says, and is the sequence the same?
-//     bytes, what it says                      load_bytes
-//     publish: sequence odd                    is the sequence the same?
+//     retire: make the sequence even           sequence odd?
+//     bytes_follow()                           read the fields; sequence unchanged?
+//     write bytes and fields                   load_bytes()
+//     publish: make the sequence odd           sequence unchanged?
 //
 // All zero is an entry that was never published.
 #pragma once
@@ -24,21 +24,21 @@ class alignas(64) PublishedEntry {
   struct Said {
     Key key;
     uint64_t stamp;  // the clock when its get was issued
-    uint32_t place;  // granules from the shard's begin
+    uint32_t place;  // in granules from the beginning of the shard
     uint32_t size;   // bytes
-    uint32_t rank;   // who fetched it, of those who share
+    uint32_t rank;   // the rank that fetched it, among those that share
   };
 
-  // --- With the lock. ---
+  // --- With the lock held. ---
 
   bool is_published() const { return sequence_.load(std::memory_order_relaxed) % 2 != 0; }
-  // Before its storage is another's, or is written to.
+  // Call this before its storage is written to or given to another entry.
   void retire() {
     if (!is_published()) return;
     step(std::memory_order_relaxed);
     bytes_follow();
   }
-  // Its bytes are there.
+  // Call this when its bytes have been stored.
   void publish(const Said& said) {
     displacement_.store(said.key.displacement, relaxed);
     what_.store(pair(said.key.target, said.key.layout), relaxed);
@@ -49,9 +49,9 @@ class alignas(64) PublishedEntry {
   }
   uint64_t stamp() const { return stamp_.load(relaxed); }
 
-  // --- Without. ---
+  // --- Without the lock. ---
 
-  // False: nothing is published, or it is another entry by now.
+  // Returns false if nothing is published, or the entry has been replaced.
   [[gnu::always_inline]] bool read(Said* said, uint64_t* sequence) const {
     *sequence = sequence_.load(std::memory_order_acquire);
     said->key.displacement = displacement_.load(read_order);
@@ -63,7 +63,8 @@ class alignas(64) PublishedEntry {
     said->rank = rank_.load(read_order);
     return *sequence % 2 != 0 && is_still(*sequence);
   }
-  // After what was said, or bytes that were read by load_bytes.
+  // Call this after the fields have been read, or bytes by load_bytes(). Returns false if the entry
+  // has changed.
   [[gnu::always_inline]] bool is_still(uint64_t sequence) const {
     std::atomic_signal_fence(std::memory_order_acq_rel);
     return sequence_.load(std::memory_order_relaxed) == sequence;
@@ -71,7 +72,7 @@ class alignas(64) PublishedEntry {
 
  private:
   static constexpr auto relaxed = std::memory_order_relaxed;
-  // so that the last look at the sequence comes after
+  // acquire, so that the last check of the sequence comes after these loads
   static constexpr auto read_order = std::memory_order_acquire;
   static constexpr uint64_t pair(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
   static constexpr uint32_t low(uint64_t pair) { return static_cast<uint32_t>(pair); }

@@ -30,7 +30,7 @@ void Ranges::add_listed(EntryId id) {
   const uint32_t target = entries_[id].target;
   for (int64_t block = first; block <= last; ++block) {
     const uint64_t hash = hash_block(target, block, level);
-    // A sample needs no search for room.
+    // A sample is not worth a search for room.
     const bool crowded = listed_ == Listed::some && index_.used() * 4 >= index_.capacity() * 3;
     if (crowded || index_.alike(hash, nullptr) >= most_alike || !index_.insert(hash, id)) {
       ++left_out_;

@@ -17,8 +17,8 @@ void Storage::attach(std::byte* memory, Entry* entries, uint32_t most_entries, u
 }
 
 void Storage::clear() {
-  // Descriptors below `touched_` go back to the pool, so that their memory is used again before new
-  // memory.
+  // Descriptors below `touched_` return to the pool, so that their memory is reused before new
+  // memory is touched.
   pool_ = no_entry;
   for (EntryId id = touched_; id-- > 0;) {
     entries_[id].state = State::unused;
@@ -47,7 +47,8 @@ void Storage::free_descriptor(EntryId id) {
   pool_ = id;
 }
 
-// Free space from `place` up to whatever comes next in address order, behind `before`.
+// Adds free space that begins at `place` and extends to the next piece, after `before` in address
+// order.
 bool Storage::add_free(EntryId before, uint32_t place) {
   const EntryId id = new_descriptor();
   if (id == no_entry) return false;
@@ -108,7 +109,7 @@ EntryId Storage::best_in_bin(uint32_t bin, uint32_t granules, int most_looked_at
 EntryId Storage::best_fit(uint32_t granules) const {
   const uint32_t bin = bin_of(granules);
   if (const EntryId id = best_in_bin(bin, granules, 8); id != no_entry) return id;
-  // Every piece of a higher bin is large enough; the lowest such bin is best.
+  // Any piece in a higher bin is large enough; the lowest non-empty bin fits best.
   uint32_t word = (bin + 1) / 64;
   uint64_t bits = bin + 1 < bin_count ? bin_used_[word] & (~uint64_t{0} << ((bin + 1) % 64)) : 0;
   while (bits == 0) {
@@ -118,7 +119,7 @@ EntryId Storage::best_fit(uint32_t granules) const {
   return best_in_bin(word * 64 + static_cast<uint32_t>(__builtin_ctzll(bits)), granules, 4);
 }
 
-// Takes `id` out of the address order; its storage must belong to a neighbour by now.
+// Removes `id` from the address order; its storage must already belong to a neighbour.
 void Storage::unlink(EntryId id) {
   const Entry& entry = entries_[id];
   (entry.before == no_entry ? first_ : entries_[entry.before].after) = entry.after;
@@ -150,7 +151,7 @@ bool Storage::allocate(EntryId id, uint64_t bytes) {
   return true;
 }
 
-// `neighbour`, which is free, becomes part of what lies directly before it.
+// Makes the free piece `neighbour` part of the piece directly before it.
 void Storage::absorb(EntryId neighbour) {
   remove_from_bin(neighbour);
   unlink(neighbour);
@@ -203,11 +204,11 @@ uint64_t Storage::free_around(EntryId id) const {
   return granules * granule_bytes;
 }
 
-// False, and nothing changed, if there is no descriptor for the new piece.
+// Returns false, with nothing changed, if there is no descriptor for the new piece.
 bool Storage::grow(uint64_t bytes) {
   const auto end = static_cast<uint32_t>(std::min(bytes, most_bytes) / granule_bytes);
   if (end <= end_) return true;
-  // From the start: a large page may begin in the old part and end in the new.
+  // From the start: a large page may begin in the old part and end in the new one.
   Region::prefer_large_pages(memory_.get(), backed_bytes(uint64_t{end} * granule_bytes));
   const uint32_t more = end - end_;
   if (last_ != no_entry && entries_[last_].state == State::free_space) {

@@ -1,9 +1,9 @@
 // The storage of the get cache: one arena, best fit, descriptors in address order (CLaMPI, section
 // III.C.2-3).
 //
-// Free pieces hang in bins by size: exact up to 63 granules, then 16 bins per power of two. Taking
-// a piece is O(1), and within 1/16 of the best fit; merging with free neighbours is O(1) since
-// descriptors know theirs.
+// Free pieces are in bins by size: exact up to 63 granules, then 16 bins per power of two. Taking a
+// piece is O(1) and within 1/16 of the best fit. Merging with free neighbours is O(1), because
+// descriptors are linked in address order.
 #pragma once
 
 #include <algorithm>
@@ -17,47 +17,47 @@ namespace nearcache {
 
 class Storage {
  public:
-  // 64 GiB: places are 32 bits wide
+  // 64 GiB: granule numbers have 32 bits
   static constexpr uint64_t most_bytes = (uint64_t{UINT32_MAX} - 1) * granule_bytes;
 
-  // Memory that `bytes` of storage take. A last large page that is used by half or more is taken
-  // whole: without one a copy of 4 KiB that was not used of late takes 0.7 us instead of 0.4, for
-  // the way to the address of a small page (measured in a virtual machine, where that way is
-  // longest).
+  // Returns the memory that `bytes` of storage take. If half or more of the last large page is
+  // used, all of it is taken: without a large page, a copy of 4 KiB that was not used recently
+  // takes 0.7 us instead of 0.4, because of the translation of a small page's address (measured in
+  // a virtual machine, where that takes longest).
   static constexpr uint64_t backed_bytes(uint64_t bytes) {
     const uint64_t beyond = bytes % Region::large_page;
     return beyond >= Region::large_page / 2 ? bytes - beyond + Region::large_page : bytes;
   }
 
-  // `entries` has room for `most_entries` descriptors, `memory` for backed_bytes of the largest
-  // size ever asked of `grow`.
+  // pre: `entries` has room for `most_entries` descriptors, `memory` for backed_bytes() of the
+  // largest size ever passed to grow().
   void attach(std::byte* memory, Entry* entries, uint32_t most_entries, uint64_t bytes);
 
-  // A descriptor, unused until the caller fills it; no_entry when all are in use.
+  // Returns a descriptor, unused until the caller fills it in; no_entry if all are in use.
   EntryId new_descriptor();
   void free_descriptor(EntryId id);
 
-  // At most so many descriptors from now on (of those that `attach` had room for).
+  // Sets the maximum number of descriptors (at most those that attach() had room for).
   void limit_descriptors(uint64_t count) {
     limit_ = count < most_entries_ ? static_cast<uint32_t>(count) : most_entries_;
   }
 
-  // Gives `id` room for `bytes` of data. False if no free piece is large enough.
+  // Gives `id` room for `bytes` bytes of data. Returns false if no free piece is large enough.
   bool allocate(EntryId id, uint64_t bytes);
-  // The storage of `id` becomes free and is merged with free neighbours; the descriptor goes with
-  // it.
+  // Frees the storage of `id`, merging it with free neighbours, and its descriptor.
   void release(EntryId id);
-  // Enlarges the storage of `id` where it lies, if the piece behind is free and large enough.
+  // Enlarges the storage of `id` in place. Returns false unless the piece behind it is free and
+  // large enough.
   bool extend(EntryId id, uint64_t bytes);
 
-  // As it is mapped here: each process of those that share it has to ask for itself.
+  // Applies to the mapping of this process only: each process that shares the storage must call it.
   void prefer_large_pages() const {
     Region::prefer_large_pages(memory_.get(), backed_bytes(bytes()));
   }
 
-  // Of memory that processes share: what lies before the end of what `id` has is in large pages
-  // when this returns true, as far as whole ones lie in the storage, but for a last one in which
-  // little is in use yet. `pages` counts those that are.
+  // For memory shared between processes. Returns true if the storage up to the end of `id` is in
+  // large pages, as far as it consists of whole ones, except a last one of which little is used
+  // yet. `*pages` counts the large pages so far.
   bool make_large_pages(EntryId id, uint32_t* pages) const {
     constexpr uint64_t little = Region::large_page / 32;
     const uint64_t end = uint64_t{entries_[id].place + length(id)} * granule_bytes;
@@ -72,7 +72,7 @@ class Storage {
     return true;
   }
 
-  // What allocating so many bytes looks at.
+  // Prefetches what allocating this many bytes accesses.
   void prefetch(uint64_t bytes) const {
     __builtin_prefetch(this);
     __builtin_prefetch(&bins_[bin_of(granules_of(bytes))]);
@@ -82,8 +82,8 @@ class Storage {
   std::byte* data(EntryId id) const {
     return memory_.get() + uint64_t{entries_[id].place} * granule_bytes;
   }
-  // Copies into the storage. What is large need not enter the processor's caches: most of it has
-  // left them before it is asked for, and would push out what the program works on.
+  // Copies into the storage. Large data bypasses the processor's caches: most of it would have left
+  // them before it is requested, and it would evict what the program works on.
   void store(std::byte* to, const std::byte* from, uint64_t bytes) const {
     if (bytes >= aside_bytes && this->bytes() >= aside_storage) {
       copy_aside(to, from, bytes);
@@ -96,17 +96,17 @@ class Storage {
   uint64_t bytes() const { return uint64_t{end_} * granule_bytes; }
   uint64_t free_bytes() const { return uint64_t{free_} * granule_bytes; }
 
-  // Bytes of free storage directly before and after `id` (CLaMPI's d_c).
+  // Returns the bytes of free storage directly before and after `id` (CLaMPI's d_c).
   uint64_t free_around(EntryId id) const;
 
-  // Moves the end of the storage. Shrinking needs the part beyond the new end to be free: `last` is
-  // then free space or ends before it.
+  // Move the end of the storage. Shrinking fails unless the part beyond the new end is free: last()
+  // is then free space that begins no later than the new end.
   bool grow(uint64_t bytes);
   bool shrink(uint64_t bytes);
   EntryId last() const { return last_; }
   EntryId first() const { return first_; }
 
-  uint32_t descriptors_touched() const { return touched_; }  // never falls: what memory they take
+  uint32_t descriptors_touched() const { return touched_; }  // never falls: those with memory
   uint32_t length(EntryId id) const {
     const EntryId after = entries_[id].after;
     return (after == no_entry ? end_ : entries_[after].place) - entries_[id].place;
@@ -115,9 +115,10 @@ class Storage {
   void clear();
 
  private:
-  // Measured on Zen 3 with other memory touched in between, as a get over tcp does: 16 KiB are
-  // stored in 0.6 us instead of 1.1, 64 KiB in 2.6 instead of 3.4, 4 KiB in the same time. The
-  // first hit then comes from memory; below this storage it might have found them closer.
+  // Measured on Zen 3 with other memory touched in between, as in a get over TCP: storing 16 KiB
+  // takes 0.6 us instead of 1.1, 64 KiB 2.6 instead of 3.4, 4 KiB the same time. The first hit is
+  // then served from memory; with a storage below this size, the bytes might have been found in a
+  // cache.
   static constexpr uint64_t aside_bytes = 16 << 10, aside_storage = 1 << 20;
   static constexpr uint32_t exact_bins = 64;
   static constexpr uint32_t bin_count = exact_bins + 16 * 26;

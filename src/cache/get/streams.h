@@ -1,6 +1,5 @@
-// Consecutive small gets that miss: if lines follow each other they become longer; if
-// single places lie at equal distances, the next ones are fetched along with the requested
-// one.
+// Detects streams of small gets that miss. If lines follow each other, they become longer. If gets
+// are at equal distances, the next places are fetched along with the requested one.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +11,8 @@
 
 namespace nearcache {
 
-// What is worth fetching besides: so many places behind this one. None: `places` is 0.
+// What else is worth fetching: `places` places at multiples of `stride` from the requested one. 0
+// places: nothing.
 struct Ahead {
   int64_t stride = 0;
   uint32_t places = 0;
@@ -22,10 +22,10 @@ class Streams {
  public:
   static constexpr uint64_t longest_line = 4096;
   static constexpr uint32_t most_places = 8;
-  static constexpr int64_t longest_stride = 1 << 20;  // shorter ones than a line are for lines
+  static constexpr int64_t longest_stride = 1 << 20;  // those shorter than a line are left to lines
 
-  // A small get of byte `at` missed. From the fourth equal distance on the next place is worth it,
-  // then twice as many each time. They count as fetched.
+  // Reports that a small get of byte `at` missed. Returns the places to fetch ahead: one from the
+  // fourth equal distance on, then twice as many each time. They are assumed to be fetched.
   Ahead missed(uint32_t target, int64_t at) {
     ++misses_;
     for (Stride& seen : strides_) {
@@ -52,8 +52,8 @@ class Streams {
     return {};
   }
 
-  // A line [from, to) is about to be fetched. Returns its end as part of a stream: one that begins
-  // where the last one ended is twice as long.
+  // Called before a line [from, to) is fetched. Returns where it should end: a line that begins
+  // where the last one of its stream ended is twice as long.
   int64_t line(uint32_t target, int64_t from, int64_t to) {
     for (Line& seen : lines_) {
       if (seen.target != target || from > seen.end ||
@@ -70,7 +70,7 @@ class Streams {
 
  private:
   static constexpr uint32_t sure = 3;       // equal distances
-  static constexpr uint64_t patience = 64;  // other misses that a stride outlives
+  static constexpr uint64_t patience = 64;  // other misses that a stride survives
   static bool is_stride(int64_t distance) {
     return std::abs(distance) > static_cast<int64_t>(Lines::longest) &&
            std::abs(distance) <= longest_stride;
@@ -79,13 +79,13 @@ class Streams {
   struct Stride {
     uint32_t target = 0;
     uint32_t run = 0;     // equal distances so far
-    uint32_t places = 0;  // that were fetched ahead the last time
+    uint32_t places = 0;  // number fetched ahead the last time
     int64_t last = 0, stride = 0;
-    uint64_t kept_until = 0;  // the longest wins; 0: not in use
+    uint64_t kept_until = 0;  // the lowest is replaced; 0: not in use
   };
   struct Line {
     uint32_t target = 0;
-    int64_t end = 0, bytes = 0;  // of the last one; 0 bytes: none
+    int64_t end = 0, bytes = 0;  // of the last line; 0 bytes: none
   };
   std::array<Stride, 4> strides_{};
   std::array<Line, 4> lines_{};

@@ -5,13 +5,13 @@
 namespace nearcache {
 namespace {
 
-// Smaller than this an index or a storage is not worth shrinking, nor refusing: both cost a few
+// An index or storage smaller than this is worth neither shrinking nor refusing: it costs a few
 // pages.
 constexpr uint64_t least_index = 512;
 constexpr uint64_t least_storage = 256 * 1024;
 
-// The defaults. Below them a mistake costs little: an index takes twice as large steps, a storage
-// needs no evidence that anything repeats.
+// The default sizes. Below them a mistake costs little, so an index grows by twice as large steps,
+// and a storage grows without evidence that anything repeats.
 constexpr uint64_t small_index = 4096;
 constexpr uint64_t small_storage = 1024 * 1024;
 
@@ -19,13 +19,13 @@ uint64_t scaled(uint64_t value, double factor) {
   return static_cast<uint64_t>(static_cast<double>(value) * factor) + 1;
 }
 
-// Squared where that does not lead beyond `small`.
+// Grows by `increase`, or by its square if the result does not exceed `small`.
 uint64_t grown(uint64_t value, double increase, uint64_t small) {
   const double factor = std::max(1.0, increase);
   return std::max(scaled(value, factor), std::min(scaled(value, factor * factor), small));
 }
 
-// In steps until `enough` says so; a factor of hardly more than 1 would need too many.
+// Shrinks in steps until `enough` returns true. A factor close to 1 would take too many steps.
 template <class Enough>
 uint64_t shrunk(uint64_t value, double decrease, uint64_t least, Enough enough) {
   if (decrease < 1.01) return value;
@@ -49,8 +49,8 @@ uint64_t storage_for(const TunerSettings& settings, const TunerView& view, doubl
                      double hits) {
   const uint64_t has = view.storage_bytes;
   // Gets that never repeat would grow the storage to its limit for nothing. But a program may read
-  // for long before it repeats (LCC's first 700 gets are of as many keys), and what little storage
-  // has turned away by then is missed once more.
+  // for a long time before it repeats (LCC's first 700 gets are of as many keys), and what a small
+  // storage has turned away by then is missed once more.
   const double repeating =
       (static_cast<double>(view.hits) + view.returning) / static_cast<double>(view.gets);
   if (no_room > settings.capacity_threshold && has > 0) {
@@ -60,8 +60,8 @@ uint64_t storage_for(const TunerSettings& settings, const TunerView& view, doubl
                : has;
   }
   if (view.early || hits <= settings.stable_threshold) return has;
-  // What growing a full storage has just made free is no reason to shrink it again, or the size
-  // would swing.
+  // Space that became free only because a full storage has grown is no reason to shrink it again,
+  // or the size would oscillate.
   double factor = std::max(1.0, settings.storage_increase);
   if (has <= small_storage) factor *= factor;
   const double enough_free = std::max(settings.free_threshold, 1 - 0.8 / factor);

@@ -28,23 +28,24 @@ bool Versions::likely(uint32_t target, uint32_t generation) const {
          its->kept >= worth_it;
 }
 
-// What the last validation brought. Of memory that is not watched it brings nothing, either.
+// Judges what the last validation gained. For memory that is not watched it gains nothing, either.
 void Versions::judge(Target* target) {
   if (!target->validated) return;
-  // there was nothing yet that the first could have kept
+  // before the first one, there was nothing that it could have kept
   if (!std::exchange(target->judged, true)) return;
   if (target->kept >= worth_it) {
     target->skip = target->back_off = 0;
     barren_ = 0;
   } else {
-    // The first time may be that all was written anew: then what was read since is worth keeping.
+    // The first failure may mean that everything was written anew; then what was read since is
+    // worth keeping.
     target->skip = target->back_off;
     target->back_off = std::clamp(2 * target->back_off, 1u, most_back_off);
     ++barren_;
   }
 }
 
-// What was fetched in this generation before the words were read may be older than they are.
+// Data fetched in this generation before the words were read may be older than they are.
 uint32_t Versions::floor_of(uint32_t target, uint32_t generation) {
   const Target& its = at(target);
   return (its.fetched && its.fetched_in == generation) || began_in_ == generation ? generation + 1

@@ -1,11 +1,11 @@
-// Does it pay to store what was fetched? Learned per power of two of size, separately for keys that
-// were requested before and for new ones, from the fate of those that were stored: hit, or evicted
-// without a hit.
+// Learns whether it pays to store what was fetched: per power of two of the size, separately for
+// keys that were requested before and for new ones, from the fate of entries that were stored (hit,
+// or evicted without a hit).
 //
-// An entry that still waits for its first hit says nothing: while a cache fills, most of what will
-// be hit has not been yet. But it is given up, and counts as evicted, when it has waited several
-// times as long as others took to be hit: a program that never repeats itself may have storage that
-// never fills.
+// An entry still waiting for its first hit says nothing: while a cache fills, most entries that
+// will be hit have not been hit yet. But once it has waited several times as long as others took to
+// be hit, it is given up and counts as evicted: a program that never repeats itself may have
+// storage that never fills.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class Worth {
   void prefetch(uint64_t bytes) const { __builtin_prefetch(&kinds_[CostModel::class_of(bytes)]); }
   void stored(uint64_t bytes, bool seen) { kind(bytes, seen).waiting += 1; }
 
-  // An entry got its first hit after `waited` gets, perhaps after it had been given up.
+  // Records an entry's first hit after `waited` gets, perhaps after it had been given up.
   void first_hit(uint64_t bytes, bool seen, uint32_t waited, bool given_up) {
     Kind& its = kind(bytes, seen);
     float& from = given_up ? its.gone : its.waiting;
@@ -30,7 +30,7 @@ class Worth {
     fade(&its);
   }
 
-  // An entry that was never hit is gone, or given up.
+  // Records that an entry was evicted or given up without a hit.
   void gone(uint64_t bytes, bool seen) {
     Kind& its = kind(bytes, seen);
     its.waiting = std::max(its.waiting - 1, 0.0f);
@@ -43,7 +43,7 @@ class Worth {
            patience * (its.hit_waits + prior * first_guess);
   }
 
-  // All entries are gone.
+  // Records that all entries are gone.
   void all_gone() {
     for (auto& size : kinds_) {
       for (Kind& its : size) {
@@ -54,9 +54,9 @@ class Worth {
     }
   }
 
-  // Storing costs a copy of the data. Not storing costs the get and the copy when the key is asked
-  // for again: from then on it is stored all the same. Every 16th get that does not seem worth it
-  // is stored, to go on learning.
+  // Storing costs a copy of the data. Not storing costs the get and the copy if the key is
+  // requested again, since it is stored then. One in 16 gets that do not seem worth it is stored
+  // nevertheless, to go on learning.
   bool worth_storing(uint64_t bytes, bool seen, double remote_ns, double copy_ns) {
     const Kind& its = kinds_[CostModel::class_of(bytes)][seen];
     const double chance = (its.hit + prior) / (its.hit + its.gone + 2 * prior);
@@ -65,17 +65,17 @@ class Worth {
   }
 
  private:
-  // half of what is stored is expected to be hit, until so much is known
+  // until more than this many outcomes are known, half of what is stored is expected to be hit
   static constexpr float prior = 8;
   static constexpr float first_guess = 256;  // gets until a hit, likewise
-  static constexpr float patience = 4;       // of entries hit at random times, 2% wait for longer
-  // outcomes after which the past fades, so that a program may change
+  static constexpr float patience = 4;       // of entries hit at random times, 2% wait longer
+  // outcomes after which the past is halved, since a program may change
   static constexpr float most_counted = 512;
 
   struct Kind {
     float waiting = 0;  // entries not hit so far
     float hit = 0, gone = 0;
-    float hit_waits = 0;  // gets until their first hit, all that were hit together
+    float hit_waits = 0;  // total gets that entries waited for their first hit
   };
 
   Kind& kind(uint64_t bytes, bool seen) { return kinds_[CostModel::class_of(bytes)][seen]; }

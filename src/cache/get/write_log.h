@@ -1,10 +1,11 @@
 // Which bytes of which targets this rank has written itself, so that no entry older than a write is
 // served.
 //
-// A write is O(1): it takes a number and leaves it in a filter of 512-byte pieces and in a log of
-// the last writes. An entry carries the number it was last found valid under; only if writes came
-// after is anything looked up, and only if the filter says "perhaps" is the log searched. Once the
-// log has forgotten, "perhaps" counts as overwritten.
+// Recording a write is O(1): the write gets a number, which is entered in a filter of 512-byte
+// pieces and in a log of the most recent writes. An entry carries the number of the last write it
+// was found valid under. Only if there were later writes is anything looked up, and only if the
+// filter says "perhaps" is the log searched. If the log no longer reaches back far enough,
+// "perhaps" counts as overwritten.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ class WriteLog {
  public:
   void clear();
 
-  // Bytes [from, to) of `target` are being written. False once the numbers are used up: drop
-  // everything, clear().
+  // Records that bytes [from, to) of `target` are being written. Returns false if the numbers are
+  // used up: then drop everything and call clear().
   bool record(uint32_t target, int64_t from, int64_t to) {
     if (now_ == UINT32_MAX) return false;
     ++now_;
@@ -38,15 +39,15 @@ class WriteLog {
 
   uint32_t now() const { return now_; }
 
-  // Was a byte of [from, to) of `target` written after `since`? May say yes for neighbours, never
-  // no wrongly.
+  // Returns true if a byte of [from, to) of `target` was written after `since`. May have false
+  // positives for neighbouring bytes, but no false negatives.
   bool overwritten(uint32_t target, int64_t from, int64_t to, uint32_t since) const {
     return since != now_ && search(target, from, to, since);
   }
 
  private:
   static constexpr int piece_bits = 9;
-  static constexpr uint64_t most_pieces = 32;  // longer writes are known by target only
+  static constexpr uint64_t most_pieces = 32;  // longer writes are recorded by target only
   static constexpr uint32_t filter_size = 1024;
   static constexpr uint32_t log_size = 64;
 

@@ -1,7 +1,8 @@
-// CLaMPI's victim selection (section III.D): among a sample of index slots the entry with the
-// lowest score R = R_T * R_P goes, R_T = last access / now, R_P = min(|average get - adjacent free
-// space| / average get, 1). One victim, then the newcomer fits or fails (weak caching).
-// `clampi-temporal` scores by R_T alone, `clampi-positional` by R_P alone (section IV.A.3).
+// CLaMPI's victim selection (section III.D): evicts, from a sample of index slots, the entry with
+// the lowest score R = R_T * R_P, where R_T = last access / now and R_P = min(|average get -
+// adjacent free space| / average get, 1). After one eviction the newcomer fits or fails (weak
+// caching). `clampi-temporal` scores by R_T alone, `clampi-positional` by R_P alone (section
+// IV.A.3).
 #include <algorithm>
 #include <cmath>
 

@@ -1,12 +1,12 @@
-// Were evictions right? For a sample of them it is remembered which entry was evicted for which,
-// and observed which of the two is requested first.
+// Learns whether evictions were right. For a sample of them it remembers which entry was evicted
+// for which, and observes which of the two is requested first.
 //
-// If keys are requested in turn (a cycle, an epoch, an iteration of a solver), the most recent one
+// If keys are requested in turn (a cycle, an epoch, an iteration of a solver), the most recent key
 // is due last, and every exchange of equals is wrong. Elsewhere, requiring a newcomer to be worth
 // more than its victim admits it too late. So a newcomer must be worth `factor` times what is
-// evicted for it: the factor rises with every victim that comes back first, falls with every
-// newcomer that does, and is 1 if newcomers do at least as often. With it, a cycle saves 0.90 to
-// 0.98 of the best fixed set (0.61 to 0.73 without, 0.82 to 0.98 by W-TinyLFU).
+// evicted for it: the factor rises with every victim that returns first, falls with every newcomer
+// that does, and is 1 if newcomers return first at least as often. With it, a cycle saves 0.90 to
+// 0.98 of the best fixed set (0.61 to 0.73 without it, 0.82 to 0.98 with W-TinyLFU).
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class Inertia {
  public:
   double factor() const { return factor_; }
 
-  // One has gone for the other. Both by the hashes of their keys.
+  // Records that one entry was evicted for the other, both given by the hashes of their keys.
   void exchanged(uint64_t victim, uint64_t newcomer) {
     if (++exchanges_ % sampled != 0) return;
     clear(slot(victim));
@@ -28,7 +28,7 @@ class Inertia {
     asked_[slot(newcomer)] = {tag(newcomer), slot(victim), false};
   }
 
-  // A key is asked for that is not here, or for the first time since it came.
+  // Records a request of a key that is not cached, or the first request since it was inserted.
   void asked(uint64_t hash) {
     const Awaited& awaited = asked_[slot(hash)];
     if (awaited.tag != tag(hash)) [[likely]]
@@ -38,12 +38,12 @@ class Inertia {
   }
 
  private:
-  // 8 KiB; of 512 more pairs are overwritten before one of them is asked for again
+  // 8 KiB; with 512, more pairs are overwritten before one of their keys is requested again
   static constexpr uint32_t slots = 1024;
-  static constexpr uint32_t sampled = 4;  // one in so many exchanges
-  // learned within some tens of pairs, as runs may be short
+  static constexpr uint32_t sampled = 4;  // one exchange in this many is tracked
+  // reaches its value within some tens of pairs, as runs may be short
   static constexpr double step = 1.05;
-  // tried from 4 to 8, with other steps: more costs beginnings of graphs, less costs cycles
+  // tried from 4 to 8, and with other steps: more hurts beginnings of graphs, less hurts cycles
   static constexpr double most = 5;
 
   struct Awaited {

@@ -1,12 +1,12 @@
-// The get cache as its policies see it: entries, what is known about them, and what a policy may do
-// to them.
+// The get cache as its policies see it: the entries, what is known about them, and what a policy
+// may do to them.
 #pragma once
 
 #include "cache/get/get_cache.h"
 
 namespace nearcache {
 
-// A reference, to be passed by value.
+// A reference, passed by value.
 class PolicyView {
  public:
   explicit PolicyView(GetCache& cache) : cache_(cache) {}
@@ -24,7 +24,7 @@ class PolicyView {
 
   uint32_t now() const { return cache_.now(); }
   uint64_t gets() const { return cache_.now_; }
-  // Gets since this was last asked.
+  // Returns the number of gets since the last call.
   uint64_t gets_since_observed() const {
     return cache_.now_ - std::exchange(cache_.observed_at_, cache_.now_);
   }
@@ -34,24 +34,24 @@ class PolicyView {
 
   bool evictable(EntryId id) const { return cache_.evictable(id); }
   void evict(EntryId id) const { cache_.evict(id); }
-  // rate: an entry drawn at random; if it has not been hit and has waited for too long, it counts
-  // as not worth its copy.
+  // rate: examines an entry drawn at random. If it has waited too long without a hit, it counts as
+  // not worth its copy.
   void look_at(EntryId id) const { cache_.look_at(id); }
 
   uint32_t random() const { return cache_.random(); }
   EntryId random_descriptor() const { return cache_.random_descriptor(); }
   EntryId random_entry() const { return cache_.random_entry(); }
 
-  // Do the first `count` queues hold all entries, each in the queue that its flags name? What is
-  // wrong, or null.
+  // Checks that the first `count` queues hold all entries, each in the queue that its flags name.
+  // Returns what is wrong, or null.
   const char* check_queues(int count) const { return cache_.check_queues(count); }
 
  private:
   GetCache& cache_;
 };
 
-// The entry of a path in the index that is worth least, or no_entry if none is worth less than
-// `bound`. What an entry is worth is `worth(id)`.
+// Returns the entry on a path in the index with the least worth(id), or no_entry if none is below
+// `bound`.
 template <typename Worth>
 EntryId least_on_path(PolicyView cache, const EntryId* path, int count, double bound, Worth worth) {
   EntryId victim = no_entry;

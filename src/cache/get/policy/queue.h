@@ -1,4 +1,4 @@
-// Entries in an order that a policy keeps: a doubly linked queue over links that lie beside the
+// Entries in an order that a policy maintains: a doubly linked queue, with its links beside the
 // descriptors.
 #pragma once
 
@@ -31,7 +31,7 @@ struct Queue {
   }
 };
 
-// What the policies that keep an order share: queues, and the place where SIEVE's hand stands.
+// The state of all policies that keep an order: queues, and the position of SIEVE's hand.
 struct PolicyQueues {
   Queue queue[3];
   EntryId hand = no_entry;

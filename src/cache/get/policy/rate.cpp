@@ -1,29 +1,30 @@
-// RATE, the default: keep what saves most time per get.
+// RATE, the default policy: keeps what saves the most time per get.
 //
-// An entry is worth the hits per get that are expected of it, times its cost, the measured L + size
-// * G: the time it will save per get from now on. What is expected follows from how often and how
-// recently it was asked for, and from what was learned of keys of its size and of entries that
-// rested as long: reuse_rates.h. Victims are windows of neighbours in storage, since one large
-// piece must come free, not many small ones: a few random anchors each grow towards the cheaper
-// neighbour until the newcomer fits, and the cheapest window goes - unless the newcomer is worth
-// less. Scoring neighbours costs a third of scoring random slots: their descriptors were filled
-// together.
+// The value of an entry is its expected hits per get times its cost, the measured L + size * G: the
+// time that it will save per get from now on. The expectation follows from how often and how
+// recently the key was requested, and from what was learned of keys of its size and of entries that
+// were idle as long: reuse_rates.h. Victims are windows of neighbours in storage, because one large
+// piece must become free rather than many small ones. A few random anchors each grow towards the
+// cheaper neighbour until the newcomer fits, and the cheapest window is evicted, unless the
+// newcomer is worth less. Scoring neighbours costs a third of scoring random slots, because their
+// descriptors were filled together.
 //
-// Storage has a price: what was evicted of late was worth so much per byte. What a newcomer leaves
-// over of a window is credited at a part of it, so that small entries can take the place of a large
-// one that is worth more than each, but less than all of them together (a halo exchange of large
-// and small rows: 12 points). At the full price errors of the estimates throw out large entries for
-// next to nothing (LCC: 2 to 3 points); between nothing and a half little changes elsewhere (0.4
-// points at most on a graph that has just begun, matrices, scans, Zipf), so that learning the part
-// has nothing to gain.
+// Storage has a price: the mean value per byte of recent evictions. What a newcomer leaves unused
+// of a window is credited at a fraction of that price, so that small entries can replace a large
+// one that is worth more than each of them but less than all of them together (a halo exchange of
+// large and small rows: 12 points). At the full price, errors of the estimates evict large entries
+// for next to nothing (LCC: 2 to 3 points). Between nothing and a half, little changes elsewhere
+// (0.4 points at most, on a graph that has just begun, matrices, scans, Zipf), so learning the
+// fraction has nothing to gain.
 //
-// Whether a newcomer must be worth more than what goes for it is learned: inertia.h.
+// By how much a newcomer must be worth more than its victims is learned: inertia.h.
 //
 // What was tried and left out: more anchors (16 gain 2 points on popularity that drifts, 1 on
 // matrices with random columns, nothing elsewhere, for three to four times the work of a miss that
-// evicts: who has the time sets option `anchors`), a fixed margin in favour of residents, another
-// prior than the exponential (chosen by likelihood), a correction by age beside the one by rest.
-// Without the correction by rest a popular set that drifts costs 10 to 27 points of cost saved.
+// evicts; option `anchors` is there for those who can afford it), a fixed margin in favour of
+// residents, another prior than the exponential (chosen by likelihood), a correction by age besides
+// the one by idle time. Without the correction by idle time, a popular set that drifts loses 10 to
+// 27 points of cost saved.
 #include <algorithm>
 #include <iterator>
 
@@ -35,10 +36,10 @@ namespace {
 constexpr float sampled_hits = 8;          // hits that a sampled one stands for
 constexpr int longest_window = 16;         // entries; more would make one newcomer too expensive
 constexpr double leftover_part = 1.0 / 3;  // of the price of storage
-constexpr double price_weight = 1.0 / 64;  // of the last eviction in the price
+constexpr double price_weight = 1.0 / 64;  // weight of the last eviction in the price
 constexpr uint32_t old_in_periods = 4;     // sketch periods after which an entry's past is halved
 
-// Half of its past is forgotten; how long it has rested is not.
+// Halves an entry's past, but not its idle time.
 void halve_past(Entry& entry, uint32_t now) {
   const uint32_t age = now - entry.stamp, idle = entry.idle(now);
   entry.stamp = now - age / 2;
@@ -57,13 +58,13 @@ double value(PolicyView cache, EntryId id) {
   return cache.reuse().rate(situation_of(cache, id)) * cache.cost_ns(cache.entry(id).size);
 }
 
-// A run of neighbours in address order whose storage would hold the newcomer.
+// A run of neighbours in address order whose storage is to hold the newcomer.
 struct Window {
   EntryId first = no_entry, last = no_entry, anchor = no_entry;
   uint64_t bytes = 0;
   double value = 0;
-  // its value without what the newcomer leaves over, by how much more than that the newcomer must
-  // be worth
+  // its value less what the newcomer leaves unused, times the inertia: what the newcomer must
+  // exceed
   double loss = 0;
 };
 
@@ -72,7 +73,7 @@ class WindowSearch {
   WindowSearch(PolicyView cache, uint64_t bytes)
       : cache_(cache), bytes_(uint64_t{granules_of(bytes)} * granule_bytes) {}
 
-  // Grows from `anchor`; false if no window was found whose loss is below `limit`.
+  // Grows a window from `anchor`. Returns false if none with a loss below `limit` was found.
   bool grow(EntryId anchor, double limit, Window* window) {
     *window = {anchor, anchor, anchor, cache_.storage().room(anchor), value(cache_, anchor)};
     if (window->value >= limit && window->bytes < bytes_) return false;
@@ -88,8 +89,8 @@ class WindowSearch {
     if (is_exchange(*window)) window->loss *= cache_.rate().inertia.factor();
     return window->loss < limit;
   }
-  // One for another, not one of many that the window has room for: what these are worth will show
-  // with none of them alone.
+  // Returns true if one newcomer takes the window, not one of several that it has room for: the
+  // worth of several would not show in any one of them.
   bool is_exchange(const Window& window) const { return window.bytes < 2 * bytes_; }
 
  private:
@@ -105,7 +106,7 @@ class WindowSearch {
       add(window, &window->last, id, 0);
   }
 
-  // The neighbour with the lower value per byte joins the window.
+  // Adds the neighbour with the lower value per byte to the window.
   bool take_cheaper(Window* window) {
     const EntryId before = cache_.entry(window->first).before;
     const EntryId after = cache_.entry(window->last).after;
@@ -147,7 +148,7 @@ void evict_window(PolicyView cache, const Window& window) {
 class RatePolicy final : public Policy {
  public:
   void judge(PolicyView cache, Newcomer* newcomer) const override {
-    // Drawn ahead, so that their descriptors come from memory all at once.
+    // Drawn in advance, so that their descriptors are all fetched from memory at once.
     for (EntryId& id : cache.rate().drawn) id = cache.random_descriptor();
     ReuseRates& reuse = cache.reuse();
     cache.rate().inertia.asked(newcomer->hash);
@@ -168,7 +169,8 @@ class RatePolicy final : public Policy {
     entry.last_hit = Entry::coarse(age);
   }
 
-  // Called for first hits and for a sample of the others; GetCache::touch counts the rest.
+  // Called for first hits and for a sample of the others; GetCache::touch counts the remaining
+  // ones.
   void touched(PolicyView cache, EntryId id) const override {
     Entry& entry = cache.entry(id);
     if (entry.hits == UINT8_MAX) halve_past(entry, cache.now() - 1);
@@ -216,7 +218,7 @@ class RatePolicy final : public Policy {
   }
 
  private:
-  // A random entry stands for all descriptors over the gets since the last look.
+  // A random entry stands for all descriptors during the gets since the last observation.
   static void observe(PolicyView cache) {
     const uint64_t gets = cache.gets_since_observed();
     if (cache.storage().descriptors_touched() == 0) return;

@@ -5,14 +5,14 @@
 namespace nearcache {
 namespace {
 
-// until something is known: a second time within a thousand gets
+// until something is known: a second request within a thousand gets
 constexpr float first_guess = 1e-3f;
-// seconds that a size class needs to count as much as the line through all
+// second requests that give a size class the same weight as the line through all classes
 constexpr float line_weight = 50;
-constexpr float slope_doubt = 64;  // holds the slope at zero until sizes that differ speak
-// hits that a group needs to count as much as the assumption that the estimate is right
+constexpr float slope_doubt = 64;  // holds the slope at zero until several sizes give evidence
+// hits that give a group the same weight as the assumption that the estimate is right
 constexpr float group_weight = 16;
-// hits after which the past is halved, so that a program may change
+// hits after which the past is halved, since a program may change
 constexpr float most_counted = 2000;
 
 }  // namespace
@@ -30,7 +30,7 @@ ReuseRates::SizeClass& ReuseRates::waiting(uint64_t bytes, uint32_t now) {
 
 void ReuseRates::second(uint64_t bytes, uint32_t now) {
   SizeClass& size = waiting(bytes, now);
-  if (size.keys < 1) return;  // a count of two that was halved: it waited before the last halving
+  if (size.keys < 1) return;  // a count of two, halved: it waited before the last halving
   --size.keys;
   ++size.seconds;
 }
@@ -42,8 +42,8 @@ void ReuseRates::forget(uint32_t now) {
   }
 }
 
-// Weighted least squares of log rate over log size, then every class between its own rate and the
-// line.
+// Weighted least squares of log rate over log size; then each class is placed between its own rate
+// and the line.
 void ReuseRates::refresh_second_waits() {
   float seconds = 1, waited = 1 / first_guess, centre = 0;
   for (int i = 0; i < sizes; ++i) {
@@ -75,7 +75,8 @@ void ReuseRates::refresh_second_waits() {
   for (SizeClass& size : sizes_) size.seconds /= 2, size.waited /= 2;
 }
 
-// Pooled adjacent violators: groups that rose with rest are merged with the one before.
+// Pooled adjacent violators: a group whose correction is higher than that of the group before it,
+// which is less idle, is merged with that group.
 void ReuseRates::refresh_corrections(int row) {
   float hits[columns], expected[columns], all = 0;
   int length[columns], pools = 0;

@@ -1,9 +1,9 @@
 // SIEVE (Zhang, Yang, Yue, Vigfusson, Rashmi, NSDI 2024), for comparison.
 //
-// Entries stand in the order of their arrival; a hit sets a bit and moves nothing. A hand walks
-// from the oldest to the newest: it clears set bits and evicts the first entry whose bit is clear,
-// and stays where it was. Entries differ in size here, so it goes on until one piece is large
-// enough for the newcomer, as the paper's variable-size form does.
+// Entries are queued in the order of their arrival; a hit sets a bit and moves nothing. A hand
+// moves from the oldest entry to the newest: it clears bits that are set, evicts the first entry
+// whose bit is clear, and stays there. Since entries differ in size, it continues until one free
+// piece is large enough for the newcomer, as in the paper's variable-size form.
 #include "cache/get/policy/policy_view.h"
 
 namespace nearcache {
@@ -28,7 +28,8 @@ class SievePolicy final : public Policy {
     cache.queues().queue[0].bytes += more;
   }
 
-  // Of the entries in the way the oldest without a hit since the hand passed, or else the oldest.
+  // Returns the oldest entry of the path that was not hit since the hand passed, or else the oldest
+  // one.
   EntryId conflict_victim(PolicyView cache, const EntryId* path, int count,
                           const Newcomer&) const override {
     EntryId victim = no_entry;
@@ -68,7 +69,8 @@ class SievePolicy final : public Policy {
     if (is_visited(cache, id)) cache.entry(id).flags ^= flag_visited;
   }
 
-  // Moves the hand onto the next victim. Two rounds clear every bit; after them nothing can go.
+  // Moves the hand to the next victim. Two rounds clear every bit; if there is none by then,
+  // nothing can be evicted.
   static EntryId advance(PolicyView cache) {
     EntryId& hand = cache.queues().hand;
     for (int wraps = 0; wraps <= 2;) {

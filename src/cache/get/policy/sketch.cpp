@@ -10,9 +10,9 @@ void Sketch::attach(void* memory, uint64_t capacity) {
   set_lines(lines_for(std::max<uint64_t>(capacity, 1)));
 }
 
-// Four gets an entry before halving: longer and what was popular once stays for too long
-// (Barnes-Hut), shorter and the rare is forgotten before it returns (CLaMPI's micro-benchmark);
-// both within a point between 2 and 8.
+// Four gets per entry before halving. With a longer period what was popular once stays too long
+// (Barnes-Hut); with a shorter one rare keys are forgotten before they return (CLaMPI's
+// micro-benchmark). Both are within a point between 2 and 8.
 void Sketch::set_lines(uint64_t lines) {
   lines_ = lines;
   period_ = static_cast<uint32_t>(std::min<uint64_t>(lines * 16 * 4, UINT32_MAX / 16));
@@ -24,8 +24,8 @@ void Sketch::clear() {
   remembered_ = 0;
 }
 
-// A line stands for an interval of hashes: the new line takes the maxima of the old lines that
-// overlap its own.
+// A line stands for an interval of hashes: a new line takes the maxima of the old lines that
+// overlap its interval.
 void Sketch::resize(uint64_t capacity) {
   const uint64_t old = lines_;
   const uint64_t lines = lines_for(std::max<uint64_t>(capacity, 1));
@@ -37,8 +37,8 @@ void Sketch::resize(uint64_t capacity) {
     }
     std::memcpy(counters_.get() + to * line_bytes, merged, line_bytes);
   };
-  // In place: growing from the end, shrinking from the front, no old line is overwritten before it
-  // is read.
+  // In place: growing proceeds from the end and shrinking from the front, so no old line is
+  // overwritten before it is read.
   if (lines > old) {
     for (uint64_t to = lines; to-- > 0;) refill(to);
   } else if (lines < old) {
@@ -63,7 +63,7 @@ void Sketch::raise(uint64_t hash, uint32_t count) {
     counters[probe(hash, i)] = std::max(counters[probe(hash, i)], target);
 }
 
-// A long run of hits may have let several periods pass.
+// Several periods may have passed in a long run of hits.
 void Sketch::halve() {
   const uint64_t since = now_ - halved_at_;
   const int times = static_cast<int>(std::min<uint64_t>(since / period_, 8));

@@ -1,10 +1,10 @@
-// A small memory of how often keys were asked for, so that an entry's past survives its eviction.
+// A small memory of how often keys were requested, so that an entry's past survives its eviction.
 //
-// A count-min sketch with conservative update, four counters of eight bits per index entry; the
-// three counters of a key lie in one cache line. Counters are halved every `period` gets (hits
-// included: the ages they are compared with count all gets), so that the past fades. Without it
-// Barnes-Hut at theta 1.0 and a tenth of its storage saves 6% of the cost instead of 77% (policy
-// study).
+// A count-min sketch with conservative update and four 8-bit counters per index entry; the three
+// counters of a key are in one cache line. Counters are halved every `period` gets (including hits,
+// because the ages they are compared with count all gets), so that the past fades. Without the
+// sketch, Barnes-Hut at theta 1.0 and a tenth of its storage saves 6% of the cost instead of 77%
+// (policy study).
 #pragma once
 
 #include <cstdint>
@@ -17,27 +17,27 @@ class Sketch {
  public:
   static uint64_t bytes_for(uint64_t capacity) { return lines_for(capacity) * line_bytes; }
 
-  // `memory` is zero and has room for the largest capacity ever asked of `resize`.
+  // pre: `memory` is zero and has room for the largest capacity ever passed to resize().
   void attach(void* memory, uint64_t capacity);
-  // Counts stay; keys that come to share counters get the larger ones.
+  // Changes the size and keeps the counts; keys that come to share counters get the larger ones.
   void resize(uint64_t capacity);
   void clear();
   uint64_t bytes() const { return lines_ * line_bytes; }
 
   uint32_t count(uint64_t hash) const;
   void add(uint64_t hash, uint32_t times) { raise(hash, count(hash) + times); }
-  // Makes the count of a key at least `count`.
+  // Raises the count of a key to at least `count`.
   void raise(uint64_t hash, uint32_t count);
 
-  // `now` gets have passed since the beginning: after every `period` of them the counters are
-  // halved. True if they were.
+  // Reports that `now` gets have passed since the beginning; halves the counters every `period`
+  // gets. Returns true if it did.
   bool advance(uint64_t now) {
     now_ = now;
     if (now - halved_at_ < period_) return false;
     halve();
     return true;
   }
-  // How many gets the counters look back on.
+  // Returns how many gets the counters look back on.
   uint32_t memory_span() const { return static_cast<uint32_t>(now_ - halved_at_) + remembered_; }
   uint32_t period() const { return period_; }
 
@@ -59,7 +59,7 @@ class Sketch {
   uint64_t lines_ = 0;
   uint32_t period_ = 0;
   uint64_t now_ = 0, halved_at_ = 0;  // in gets
-  uint32_t remembered_ = 0;           // gets before `halved_at_` that the counters still speak of
+  uint32_t remembered_ = 0;           // gets before `halved_at_` that the counters still reflect
 };
 
 }  // namespace nearcache

@@ -1,11 +1,11 @@
 // W-TinyLFU (Einziger, Friedman, Manes, ACM Transactions on Storage 2017), for comparison.
 //
-// Newcomers enter a small window kept by recency. What falls out of it is a candidate for the main
+// Newcomers enter a small LRU window. An entry that falls out of it is a candidate for the main
 // part, a segmented LRU (probation, protected), and must win a contest against the main part's next
-// victim. Here gets differ in size and cost, so the contest is by frequency * cost / bytes, as in
-// the size-aware form of Einziger, Eytan, Friedman and Manes (ACM Transactions on Storage 2022),
-// with the frequency from the cache's sketch. A newcomer larger than the window is itself the
-// candidate; one that loses is not cached.
+// victim. Since gets differ in size and cost, the contest is by frequency * cost / bytes, as in the
+// size-aware form of Einziger, Eytan, Friedman and Manes (ACM Transactions on Storage 2022), with
+// the frequency from the cache's sketch. A newcomer larger than the window is itself the candidate;
+// if it loses, it is not cached.
 #include <algorithm>
 
 #include "cache/get/policy/policy_view.h"
@@ -14,7 +14,7 @@ namespace nearcache {
 namespace {
 
 enum Segment : uint8_t { window, probation, protected_part };
-// a hundredth of the storage, as in the paper's general-purpose setting
+// 1% of the storage, as in the paper's general-purpose setting
 constexpr uint64_t window_share = 100;
 constexpr double protected_share = 0.8;
 
@@ -49,7 +49,7 @@ double density(PolicyView cache, EntryId id) {
   return density(cache, hash_key(entry.key()), entry.size);
 }
 
-// The least recently used entry of a segment that may go.
+// Returns the least recently used entry of a segment that may be evicted.
 EntryId coldest(PolicyView cache, Segment segment) {
   EntryId id = cache.queues().queue[segment].last;
   while (id != no_entry && !cache.evictable(id)) id = cache.links()[id].before;
@@ -69,9 +69,9 @@ class TinyLfuPolicy final : public Policy {
 
   void inserted(PolicyView cache, EntryId id, const Newcomer&) const override {
     cache.entry(id).stamp = cache.now();
-    // What is larger than the window has won its contest, or there was none.
+    // An entry larger than the window has won its contest, or there was none.
     enter(cache, id, cache.storage().room(id) > window_limit(cache) ? probation : window);
-    // While the storage has room the window's overflow moves on without a contest.
+    // While the storage has room, the window's overflow moves on without a contest.
     while (cache.queues().queue[window].bytes > window_limit(cache)) {
       move(cache, cache.queues().queue[window].last, probation);
     }
@@ -118,8 +118,9 @@ class TinyLfuPolicy final : public Policy {
   const char* check(PolicyView cache) const override { return cache.check_queues(3); }
 
  private:
-  // Who goes so that a newcomer may enter the window: where it overflows, the loser of its coldest
-  // entry and the main part's victim; the winner moves to the main part.
+  // Chooses the victim for a newcomer that enters the window: if the window overflows, the loser
+  // between its coldest entry and the main part's victim. If the coldest entry wins, it moves to
+  // the main part.
   static EntryId contest(PolicyView cache, uint64_t wanted) {
     const EntryId victim = main_victim(cache);
     const EntryId candidate = coldest(cache, window);
