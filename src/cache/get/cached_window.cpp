@@ -9,7 +9,7 @@
 namespace nearcache {
 namespace {
 
-// entries that a rank's own index begins with at most, where ranks share a cache
+// maximum number of entries with which a rank's own index begins if ranks share a cache
 constexpr uint64_t most_first_index_shared = 4096;
 
 Outcome outcome_of(GetCache::Insert how) {
@@ -27,7 +27,7 @@ Outcome outcome_of(GetCache::Insert how) {
   return Outcome::failing;
 }
 
-// Never 0.
+// Returns a hash that is never 0.
 uint64_t hash_bytes(const std::byte* data, uint64_t bytes) {
   return std::hash<std::string_view>()({reinterpret_cast<const char*>(data), bytes}) | 1;
 }
@@ -76,7 +76,7 @@ CachedWindow::CachedWindow(const WindowShape& shape, const CachingRules& rules,
 void CachedWindow::set_mode(Mode mode) {
   if (mode == rules_.mode) return;
   drop_cache();
-  wrote_unseen_ = true;  // perhaps, while nothing was cached
+  wrote_unseen_ = true;  // there may have been writes while nothing was cached
   rules_.mode = mode;
 }
 
@@ -103,7 +103,7 @@ void CachedWindow::reset() {
 }
 
 GetCache::Geometry CachedWindow::growth_within(uint64_t limit) const {
-  // Storage is addressed in granules by 32 bits; an entry that is worth an index slot has some 128
+  // Storage is addressed in granules by 32 bits; an entry that is worth an index slot has about 128
   // bytes.
   limit = std::min<uint64_t>(limit, uint64_t{UINT32_MAX} * granule_bytes / 2);
   return {std::min<uint64_t>(std::max(limit / 128, rules_.cache.index_capacity), uint64_t{1} << 28),
@@ -116,7 +116,7 @@ bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
   has_storage_ = stores() && shared_ == nullptr;
   GetCacheSettings settings = rules_.cache;
   if (!has_storage_) settings.storage_bytes = 0;
-  // of what is under way only; it grows where that is more
+  // only for gets in flight; it grows if there are more of them
   if (shared_ != nullptr && settings.tuner.adaptive)
     settings.index_capacity = std::min(settings.index_capacity, most_first_index_shared);
   settings.index_capacity = std::max<uint64_t>(settings.index_capacity, 1);
@@ -145,7 +145,7 @@ bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
   lines_.reset(shape_.least_bytes > 0 && shape_.unit > 0 && (has_storage_ || shared_ != nullptr)
                    ? new Lines
                    : nullptr);
-  budget_->give_back(wants() - cache_->memory());  // storage is whole granules
+  budget_->give_back(wants() - cache_->memory());  // storage is in whole granules
   epochs_.forget_marks();                          // the cache has not seen what is outstanding
   if (shared_ != nullptr) {
     cache_->set_generation(static_cast<uint32_t>(shared_->floor()));
@@ -161,7 +161,7 @@ bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
 
 void CachedWindow::drop_cache() {
   if (cache_ == nullptr) return;
-  // Waiters of gets under way are served all the same: their records outlive the cache.
+  // Waiters for gets in flight are still served: their records outlive the cache.
   for (uint32_t at = 0; at < pending_.size(); ++at) pending_[at].entry = no_entry;
   counts_.evictions += cache_->evictions();
   counts_.write_drops += cache_->write_drops();
@@ -184,12 +184,13 @@ void CachedWindow::drop_at_acquires() {
   versions_.reset();
 }
 
-// --- What the node's ranks share. ---
+// --- What the ranks of a node share. ---
 
-// Clocks further apart than this are not compared by 32 bits (as of limit_stamps).
+// Clocks further apart than this are not compared by 32 bits (see also limit_stamps).
 static constexpr uint64_t most_distance = uint64_t{1} << 30;
 
-// The clock when words had been read. Others may have advanced it by a lot since this rank's floor.
+// Returns the clock after the words were read. Others may have advanced it far beyond this rank's
+// floor.
 uint32_t CachedWindow::clock_of_words() {
   const uint64_t clock = shared_->advance();
   if (clock - floored_ < 2 * most_distance) return static_cast<uint32_t>(clock);
@@ -215,7 +216,7 @@ void CachedWindow::forget_versions() {
   versions_->forget(cache_->generation());
 }
 
-// The cache has been made: what was written before has no number in its log.
+// Called when the cache has been made: earlier writes have no number in its log.
 void CachedWindow::begin_writes() {
   settled_ = cache_->writes().now();
   settled_without_number_ = epochs_.completed_without_number();
@@ -234,7 +235,8 @@ void CachedWindow::wrote_unnoted() {
   shared_->doubt(true);
 }
 
-// After something was completed: which own writes are. Those without a number may be of anything.
+// Called after a completion: finds out which own writes are complete. Writes without a number may
+// have been to any bytes.
 void CachedWindow::note_completed_writes() {
   const uint32_t now = cache_->writes().now();
   const uint32_t up_to = epochs_.complete_up_to(now);
@@ -248,7 +250,7 @@ void CachedWindow::note_completed_writes() {
   if (!epochs_.some_without_number()) shared_->doubt(false);
 }
 
-// Of what its name does not find.
+// Called if find_by_name() did not find the key.
 bool CachedWindow::hit_shared_with_care(const Key& key, uint64_t hash, uint64_t bytes, void* to) {
   SharedCache::Found found;
   return shared_->find_with_care(hash, key, bytes, &found) && take_shared(found, key, bytes, to);
@@ -265,8 +267,9 @@ bool CachedWindow::is_for_us(const PublishedEntry::Said& said, int64_t from, int
   return false;
 }
 
-// Mode coherent: what is older than the floor, where its target's versions say that it has not
-// changed. Stamps are told apart by 32 bits where they are not too far away.
+// Mode coherent: returns true if data older than the floor may be served because its target's
+// versions say that it has not changed. Stamps are compared by 32 bits, if they are not too far
+// apart.
 bool CachedWindow::kept_shared(const PublishedEntry::Said& said, int64_t from, int64_t to,
                                uint64_t bytes) {
   if (shared_->floor() - said.stamp >= most_distance || said.stamp < floored_) return false;
@@ -275,7 +278,7 @@ bool CachedWindow::kept_shared(const PublishedEntry::Said& said, int64_t from, i
                           cache_->generation());
 }
 
-// What is polled is fetched again, as of serve().
+// Polled words are fetched again, as in serve().
 bool CachedWindow::serve_shared(const RemoteGet& get, Decision* decision) {
   SharedCache::Found found;
   if (!find_shared(get.key, get.hash, get.bytes, get.from, get.to, &found)) return false;
@@ -302,7 +305,7 @@ bool CachedWindow::serve_shared(const RemoteGet& get, Decision* decision) {
   return true;
 }
 
-// What has arrived is for all, but where an own write may have come between.
+// Publishes arrived data for all ranks, unless an own write may have intervened.
 void CachedWindow::publish(const PendingGet& get, const std::byte* packed) {
   const Entry& entry = cache_->entry(get.entry);
   const Key key = entry.key();
@@ -333,7 +336,8 @@ void CachedWindow::set_costs(double latency_ns, double ns_per_byte) {
   if (cache_ != nullptr) cache_->set_costs(latency_ns, ns_per_byte);
 }
 
-// Stamps wrap after 2^32: long before one could be taken for a later one, what has it goes.
+// Stamps wrap after 2^32: entries are dropped long before an old stamp could be taken for a later
+// one.
 void CachedWindow::limit_stamps() {
   if (acquires_->all() - stamped_ < most_distance) return;
   stamped_ = acquires_->all();
@@ -356,7 +360,7 @@ CacheCounts CachedWindow::counts() const {
   return counts;
 }
 
-// --- What a get is answered. ---
+// --- How a get is answered. ---
 
 void CachedWindow::passed(uint64_t bytes, Targets target) {
   ++counts_.gets;
@@ -386,8 +390,8 @@ CachedWindow::Decision CachedWindow::look_up(const RemoteGet& get, bool request)
         return request ? Decision() : partial(get, found);
       [[fallthrough]];
     case GetCache::Found::pending:
-      // A request and another get must not depend on each other: each is complete by calls of its
-      // own, or fails by itself.
+      // A request and another get must not depend on each other: each is completed by calls of its
+      // own, and may fail by itself.
       return may_join(found.token, request) ? join(get, found) : Decision();
     case GetCache::Found::none:
       break;
@@ -400,7 +404,7 @@ CachedWindow::Decision CachedWindow::look_up_absent(const RemoteGet& get) {
   return no_exact_hit(get, false);
 }
 
-// What begins elsewhere may have the bytes.
+// Entries that begin elsewhere may have the bytes.
 CachedWindow::Decision CachedWindow::no_exact_hit(const RemoteGet& get, bool request) {
   bool small =
       lines_ != nullptr && stores() && get.bytes <= Lines::most_get && get.contiguous_target;
@@ -410,7 +414,7 @@ CachedWindow::Decision CachedWindow::no_exact_hit(const RemoteGet& get, bool req
     case GetCache::Found::full:
       return serve_overlap(get, overlap);
     case GetCache::Found::pending:
-      small = false;  // it comes, but not for this get
+      small = false;  // it is being fetched, but not for this get
       if (!may_join(overlap.token, request)) break;
       note_use(get, overlap.entry);
       return serve_pending(get, overlap.token,
@@ -428,8 +432,8 @@ CachedWindow::Decision CachedWindow::no_exact_hit(const RemoteGet& get, bool req
   return small ? small_miss(get, request, overlap.head > 0) : miss();
 }
 
-// A line instead of what is asked for, where lines have been found to pay; of a stream a longer
-// one, of a stride the places to come besides.
+// Fetches a line instead of the requested bytes if lines have been found to pay: a longer one in a
+// stream. For strides, also fetches the next places.
 CachedWindow::Decision CachedWindow::small_miss(const RemoteGet& get, bool request, bool has_head) {
   Decision decision = miss();
   lines_->missed(get.key.target, get.from, cache_->generation());
@@ -445,19 +449,21 @@ CachedWindow::Decision CachedWindow::small_miss(const RemoteGet& get, bool reque
   return decision;
 }
 
-// More than the get alone, not across own writes under way, and to where there is a buffer.
+// Returns true if the line is longer than the get and does not cross own writes in flight; takes a
+// buffer for it.
 bool CachedWindow::may_fetch(const RemoteGet& get, Line* line) {
   if (line->bytes <= get.bytes || overlaps_outstanding_write(get_of(get, *line))) return false;
   return !moves_data() || (line->buffer = line_buffers_.take(line->bytes)) != nullptr;
 }
 
-// Within what every rank's window holds, from a whole displacement on.
+// Returns the line around a get: within what every rank's window holds, beginning at a whole
+// displacement.
 CachedWindow::Line CachedWindow::line_around(const RemoteGet& get, bool has_head) {
   if (get.from < 0 || get.to > shape_.least_bytes || get.from % shape_.unit != 0) return {};
   const auto length = static_cast<int64_t>(lines_->length());
   int64_t from = get.from / length * length;
   int64_t to = from + length;
-  if (to < get.to) {  // across two lines: the one that is not there
+  if (to < get.to) {  // spans two lines: fetch the one that is missing
     from = has_head ? get.from : from;
     to = has_head ? to + length : get.to;
   }
@@ -466,7 +472,7 @@ CachedWindow::Line CachedWindow::line_around(const RemoteGet& get, bool has_head
   return {from, static_cast<uint64_t>(std::min(to, shape_.least_bytes) - from), nullptr};
 }
 
-// Nothing where some of it is there already.
+// Returns no line if some of it is cached or in flight already.
 CachedWindow::Decision CachedWindow::look_ahead(const RemoteGet& get, const Decision& decision,
                                                 uint32_t place) {
   if (cache_ == nullptr || !stores()) return {};
@@ -496,7 +502,7 @@ void CachedWindow::issued_ahead(const RemoteGet& get, const Decision& ahead) {
   const RemoteGet there = get_of(get, ahead.line);
   epochs_.get_issued(there.key.target);
   counts_.bytes_from_network += there.bytes;
-  // in any case: the buffer is in use until the data is there
+  // needed in any case: the buffer is in use until the data has arrived
   const uint32_t record = add_record(there, ahead);
   if (cache_ == nullptr || !stores() || !may_be_kept(there, ahead) ||
       cache_->find(there.hash, there.key) != no_entry)
@@ -521,7 +527,8 @@ RemoteGet CachedWindow::get_of(const RemoteGet& get, const Line& line) {
   return all;
 }
 
-// A part of an entry, perhaps of a line, has been asked for. True: that tells no more.
+// Notes that a part of an entry, possibly a line, was requested. Returns true if further uses tell
+// nothing new.
 bool CachedWindow::note_use(const RemoteGet& get, EntryId entry) {
   return lines_ == nullptr || get.bytes > Lines::most_get ||
          lines_->used(cache_->entry(entry).key(), get.from, cache_->generation());
@@ -535,8 +542,8 @@ static void deliver(const RemoteGet& get, const std::byte* data) {
   }
 }
 
-// Without a promise: a program that reads a few words over and over waits for them to change, in
-// spite of the standard.
+// A heuristic without a guarantee: a program that reads a few words over and over is waiting for
+// them to change, even though the standard does not allow that.
 bool CachedWindow::looks_polled(const RemoteGet& get) {
   if (!ends_at_acquires(rules_.mode)) return false;
   if (polls_.time_to_look()) return polls_.look();
@@ -552,8 +559,8 @@ CachedWindow::Decision CachedWindow::fetch_again(const RemoteGet& get, EntryId e
   return decision;
 }
 
-// Another value than the one that was served: the program learns of a write, and perhaps by it of
-// others.
+// If the value differs from the one that was served, the program learns of a write, and perhaps by
+// it of others.
 void CachedWindow::compare(const PendingGet& get, const std::byte* packed) {
   if (packed != nullptr && hash_bytes(packed, get.bytes) != get.polled) acquires_->add(true);
 }
@@ -576,7 +583,7 @@ CachedWindow::Decision CachedWindow::serve_overlap(const RemoteGet& get,
   return serve(get, overlap.entry, overlap.offset);
 }
 
-// All of it comes with the get of `record`; `waiter` says what of it goes where then.
+// The get is served by the get of `record`; `waiter` tells which part of that goes where.
 CachedWindow::Decision CachedWindow::serve_pending(const RemoteGet& get, uint32_t record,
                                                    const Waiter& waiter) {
   served(get.bytes);
@@ -588,8 +595,8 @@ CachedWindow::Decision CachedWindow::serve_pending(const RemoteGet& get, uint32_
   return decision;
 }
 
-// How much of a head may be used: the tail must begin at a whole displacement, and go into one run
-// of the origin.
+// Returns how much of a head may be used: the tail must begin at a whole displacement and be
+// contiguous at the origin.
 uint64_t CachedWindow::usable_head(const RemoteGet& get, uint64_t have) const {
   if (!get.contiguous_target || !in_one_run(get)) return 0;
   const int64_t past = (get.key.displacement + static_cast<int64_t>(have)) % shape_.unit;
@@ -598,8 +605,7 @@ uint64_t CachedWindow::usable_head(const RemoteGet& get, uint64_t have) const {
   return get.bytes - head > INT_MAX ? 0 : head;
 }
 
-// The get goes along with one that is under way; if that one is shorter, only the tail is fetched
-// besides.
+// The get waits for one that is in flight. If that one is shorter, only the tail is fetched.
 CachedWindow::Decision CachedWindow::join(const RemoteGet& get, const GetCache::Lookup& found) {
   if (found.found == GetCache::Found::pending)
     return serve_pending(get, found.token, {no_record, get.origin, get.elements, 0, get.bytes});
@@ -626,7 +632,7 @@ CachedWindow::Decision CachedWindow::partial(const RemoteGet& get, const GetCach
   }
   std::byte* to =
       moves_data() ? static_cast<std::byte*>(get.origin) + get.elements.first_offset() : nullptr;
-  // A repeat of a get whose tail is under way waits for that tail.
+  // A repeat of a get whose tail is in flight waits for that tail.
   if (cache_->entry(found.entry).state == State::growing) {
     const PendingGet tail = pending_[found.token];
     if (tail.start + tail.bytes < get.bytes) {
@@ -648,8 +654,8 @@ CachedWindow::Decision CachedWindow::partial(const RemoteGet& get, const GetCach
   return decision;
 }
 
-// Of a get that begins where no entry does, the head or the tail or both are copied; all of it is
-// kept when the rest is there.
+// The get begins where no entry does: its head, its tail or both are copied. All of it is kept when
+// the rest has arrived.
 CachedWindow::Decision CachedWindow::serve_parts(const RemoteGet& get,
                                                  const GetCache::Overlap& overlap) {
   if (!in_one_run(get)) return miss();
@@ -722,9 +728,9 @@ void CachedWindow::rest_refused(const Decision& decision) {
   }
 }
 
-// --- What is kept of a get that was issued. ---
+// --- What is kept of an issued get. ---
 
-// MPI leaves a get that overlaps an own put of the same epoch undefined; it must not be kept.
+// MPI leaves a get that overlaps an own put of the same epoch undefined, so it must not be kept.
 bool CachedWindow::overlaps_outstanding_write(const RemoteGet& get) const {
   const uint32_t target = get.key.target;
   if (!epochs_.writes_outstanding(target)) return false;
@@ -732,8 +738,8 @@ bool CachedWindow::overlaps_outstanding_write(const RemoteGet& get) const {
   return since == Epochs::no_mark || cache_->writes().overwritten(target, get.from, get.to, since);
 }
 
-// Counts a get that was fetched, by what became of its entry. One that was served in part has been
-// counted.
+// Counts a get that was fetched, by what became of its entry. One that was served in part has
+// already been counted.
 void CachedWindow::missed(const Decision& decision, Outcome outcome, Issued* issued) {
   issued->outcome = outcome;
   if (decision.answer == Answer::rest) return;
@@ -759,7 +765,7 @@ EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, 
   if (decision.answer == Answer::rest && !decision.whole) {
     if (decision.entry == no_entry || cache_->find(get.hash, get.key) != decision.entry)
       return no_entry;
-    // not the entry it was
+    // no longer the entry of the decision
     if (cache_->entry(decision.entry).size < decision.head) return no_entry;
     return cache_->grow(get.hash, decision.entry, get.bytes, record);
   }
@@ -767,7 +773,7 @@ EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, 
     const EntryId shorter = cache_->find(get.hash, get.key);
     if (shorter != no_entry) cache_->discard(shorter);
   }
-  // Another thread may have put an entry of this name there meanwhile.
+  // Another thread may have inserted an entry of this name in the meantime.
   if (insertions_ != decision.insertions && cache_->find(get.hash, get.key) != no_entry) {
     missed(decision, Outcome::failing, issued);
     return no_entry;
@@ -790,8 +796,8 @@ EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, 
   return inserted.entry;
 }
 
-// Not where another thread's synchronisation or write came between: what was fetched may be older
-// than that.
+// Returns false if another thread's synchronisation or write intervened: what was fetched may be
+// older than that.
 bool CachedWindow::may_be_kept(const RemoteGet& get, const Decision& decision) {
   update_generation();
   const bool overtaken =
@@ -813,7 +819,7 @@ uint32_t CachedWindow::add_record(const RemoteGet& get, const Decision& decision
   record.stamp = decision.stamp;
   record.buffer = decision.line.buffer;
   if (decision.answer == Answer::rest && !decision.whole) {
-    // Its bytes come behind the head, into one run of the origin.
+    // Its bytes follow the head, and are contiguous at the origin.
     record.bytes = get.bytes - decision.head;
     record.start = decision.head;
     if (moves_data()) record.origin = static_cast<std::byte*>(get.origin) + decision.head;
@@ -873,7 +879,7 @@ CachedWindow::Issued CachedWindow::issued(const RemoteGet& asked, const Decision
 // --- Synchronisation. ---
 
 // Records of gets stay in their lists until the synchronisation has returned, since another
-// thread's may be the first to.
+// thread's synchronisation may return first.
 CachedWindow::Completion CachedWindow::begin_sync(Targets targets, bool local) {
   return {
       epochs_.begin(targets, local, cache_ == nullptr ? Epochs::no_mark : cache_->writes().now()),
@@ -897,12 +903,12 @@ bool CachedWindow::request_completed(uint32_t record, uint64_t serial, bool succ
   return true;
 }
 
-// The data of a get has arrived where the program wanted it: stores it, and copies it to whoever
-// waited for it.
+// The data of a get has arrived at the origin: stores it, and copies it to the gets that wait for
+// it.
 void CachedWindow::complete(uint32_t record, bool succeeded) {
   const PendingGet get = pending_[record];
-  // The program may know that a get has arrived whose wait failed for another one: of a line it has
-  // what there is.
+  // If the wait for a line failed because of another get, the program may still know that its own
+  // get has arrived. The line is therefore delivered as it is.
   const bool delivers = succeeded || get.buffer != nullptr;
   const std::byte* packed = moves_data() && delivers ? packed_data(get) : nullptr;
   if (get.polled != 0) compare(get, packed);
@@ -911,7 +917,8 @@ void CachedWindow::complete(uint32_t record, bool succeeded) {
   release(record);
 }
 
-// The arrived bytes in a row; null where they are not, and only the storage wants them.
+// Returns the arrived bytes if they are contiguous, packing them if anyone but the storage needs
+// them; otherwise null.
 const std::byte* CachedWindow::packed_data(const PendingGet& get) {
   if (get.elements.contiguous() || get.start > 0)
     return static_cast<const std::byte*>(get.origin) + get.elements.first_offset();

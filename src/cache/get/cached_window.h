@@ -1,17 +1,17 @@
 // The cache of one window as a front end drives it: which gets it answers, what it keeps of a get
 // in flight, what own writes and synchronisation mean for it, and the mode's rule. Knows nothing of
-// MPI: the front end says what a call means (key, bytes, target), issues the gets, and tells when
-// they are complete. `src/mpi/window` does it for programs, `src/simulate` for traces, with the
+// MPI: the front end interprets the calls (key, bytes, target), issues the gets, and reports when
+// they are complete. `src/mpi/window` does so for programs, `src/simulate` for traces, with the
 // same decisions.
 //
-//   look_up      full: copied
-//                pending: copied when the other get is complete
-//                partial: a part is
-//   issued       room in the cache, and a record of the get under way
-//   begin_sync   what a synchronisation will complete
-//   end_sync     the data of those records is stored, and copied to who waited for it
+//   look_up      full: the data is copied
+//                pending: the data will be copied when another get is complete
+//                partial: part of it is copied
+//   issued       finds room in the cache, and creates a record of the get in flight
+//   begin_sync   notes what a synchronisation will complete
+//   end_sync     stores the data of those records, and copies it to the gets that wait for it
 //
-// No locks: the caller has one for a window, and need not hold it while it issues a get or
+// No locks: the caller has one per window, and need not hold it while it issues a get or
 // synchronises.
 #pragma once
 
@@ -38,38 +38,38 @@
 
 namespace nearcache {
 
-// What the options ask of a window's cache.
+// What the options require of a window's cache.
 struct CachingRules {
   explicit CachingRules(const Options& options);
   CachingRules() = default;
-  // Would a cache made by the other rules be another one?
+  // Returns true if a cache made by the other rules would be the same.
   bool same_cache(const CachingRules& other) const;
 
   Mode mode = Mode::off;
   uint64_t max_get = 4 << 20;
-  bool skip_cheap = true;  // a miss is stored only if that seems worth the copy
+  bool skip_cheap = true;  // store a miss only if that seems worth the copy
   GetCacheSettings cache;
 };
 
 struct WindowShape {
   uint32_t rank = 0, ranks = 1;
-  int64_t unit = 1;         // displacement unit of all ranks, 0 if they differ
-  int64_t least_bytes = 0;  // every rank's window has so many at least; 0 where that is not known
+  int64_t unit = 1;         // displacement unit of all ranks; 0 if they differ
+  int64_t least_bytes = 0;  // every rank's window has at least this size; 0 if unknown
 };
 
-// A get, as far as the cache must know it.
+// A get, as far as the cache needs to know it.
 struct RemoteGet {
   Key key;
   uint64_t hash;
   uint64_t bytes;
-  int64_t from, to;  // bytes of the target, for comparison with own writes
-  // at known bytes: it may be served by what contains or overlaps it, and the rest be fetched
+  int64_t from, to;  // range of bytes at the target, for comparison with own writes
+  // contiguous, at a known byte: entries that contain or overlap it may serve it, or parts of it
   bool contiguous_target;
-  void* origin;  // what data is copied to and from; a simulation has none
+  void* origin;  // where the data is copied to and from; null in a simulation
   Elements elements;
 };
 
-// What has come of the gets.
+// Counts of gets, by what became of them.
 struct CacheCounts {
   uint64_t gets = 0, bytes_requested = 0, bytes_from_cache = 0, bytes_from_network = 0;
   uint64_t hits_full = 0, hits_pending = 0, hits_partial = 0;
@@ -81,8 +81,8 @@ class CachedWindow {
  public:
   enum class Data : uint8_t { moved, simulated };
 
-  // In mode transparent nothing older than the last of `acquires` is served; one is added where a
-  // word that is polled has changed.
+  // In mode transparent nothing older than the last of `acquires` is served. An acquire is added
+  // when a polled word has changed.
   CachedWindow(const WindowShape& shape, const CachingRules& rules, MemoryBudget* budget,
                Acquires* acquires, Data data);
   ~CachedWindow() { drop_cache(); }
@@ -92,52 +92,55 @@ class CachedWindow {
   const WindowShape& shape() const { return shape_; }
   const CachingRules& rules() const { return rules_; }
   Mode mode() const { return rules_.mode; }
-  // Gets under way are completed, and go to those who wait for them; nothing of them is kept.
+  // Changes the mode. Gets in flight complete and serve those that wait for them, but are not kept.
   void set_mode(Mode mode);
   void set_rules(const CachingRules& rules);
-  // Nothing that was read before is served. In mode transparent it is the caller that has to count
-  // an acquire.
+  // Serves nothing that was read before. In mode transparent, the caller must count an acquire
+  // itself.
   void invalidate();
-  void reset();  // an empty cache, and all counts 0
+  void reset();  // empties the cache and zeroes all counts
 
-  // The cache is made at the first get that may need it: a window that is only written costs
-  // nothing. `growth` says how far adapting may go. False: there is no memory within the budget, or
-  // no addresses. Mode transparent needs storage from the first quiet phase on. Data outlives the
-  // synchronisation that completes it.
+  // The cache is made at the first get that may need it, so a window that is only written costs
+  // nothing. stores() returns true if data outlives the synchronisation that completes it; in mode
+  // transparent, that begins with the first quiet phase, and requires storage. make_cache() makes
+  // the cache, `growth` being the limit for adapting. It returns false if there is no memory within
+  // the budget, or no address space.
   bool stores() const {
     return !ends_at_acquires(rules_.mode) || versions_ != nullptr ||
            acquires_->quiet.load(std::memory_order_relaxed);
   }
   bool has_cache() const { return cache_ != nullptr && (has_room_to_store() || !stores()); }
-  // The same of one that has been made, where `stores`.
+  // Like has_cache(), for a cache that has been made, if stores().
   bool has_room_to_store() const { return has_storage_ || shared_ != nullptr; }
   bool make_cache(const GetCache::Geometry& growth);
-  // As far as caches of these rules may grow within `limit` bytes.
+  // Returns how far caches with these rules may grow within `limit` bytes.
   GetCache::Geometry growth_within(uint64_t limit) const;
   GetCache* cache() { return cache_; }
-  // What is fetched from now on is kept here, for all ranks of the node, instead of in a storage of
-  // this window's own: its own cache knows of gets under way only. Before the first get.
+  // From now on, keeps fetched data in `shared`, for all ranks of the node, instead of in storage
+  // of this window's own; its own cache then holds only gets in flight. Call this before the first
+  // get.
   void share(std::unique_ptr<SharedCache> shared) {
     shared_ = std::move(shared);
-    wrote_unseen_ = false;  // nothing was written before
+    wrote_unseen_ = false;  // nothing has been written yet
     acquired_ = acquires_->now();
   }
   SharedCache* shared() const { return shared_.get(); }
-  // What others of the node fetch after this rank's last acquire is new enough for it only while it
-  // is told of whoever writes, and in epochs that have begun at the target.
+  // Returns true if this rank may be served data that others on the node have fetched since its
+  // last acquire. In modes that drop data at acquires, that requires a quiet phase, in which this
+  // rank is told who writes, and an epoch that has already begun at the target.
   bool takes_from_others(uint32_t target) const {
     return !ends_at_acquires(rules_.mode) ||
            (acquires_->quiet.load(std::memory_order_relaxed) && !epochs_.may_begin_later(target));
   }
-  // Own writes went past this class, or may have.
+  // Tells that own writes have bypassed this class, or may have.
   void wrote_unnoted();
-  // What names a layout in keys; SharedCache::no_name where none does.
+  // Returns the id of a layout for keys; SharedCache::no_name if it has none.
   uint32_t name_of(const Layout& layout) const {
     return shared_ == nullptr ? layout.id : shared_->name(layout);
   }
-  // The short way of a hit in the shared cache, of a key at known bytes; none of it where
-  // `update_generation` has something to do. Copies to a row of bytes. Own memory is there, too,
-  // as others fetched it, but is never cached for its owner.
+  // The fast path of a hit in the shared cache, for a contiguous key and a contiguous origin.
+  // Returns false if update_generation() has anything to do. A rank's own memory may be in the
+  // shared cache, too, because other ranks fetched it, but is never cached for its owner.
   [[gnu::always_inline]] bool hit_shared(const Key& key, uint64_t hash, uint64_t bytes, void* to) {
     if (key.target == shape_.rank) return false;
     if (ends_at_acquires(rules_.mode)) {
@@ -149,16 +152,16 @@ class CachedWindow {
       return hit_shared_with_care(key, hash, bytes, to);
     return take_shared(found, key, bytes, to);
   }
-  // What is copied while it is kept, and the time a get takes: for the shared cache's policy.
+  // Sets the cost of a get, for the policies of this cache and of the shared one.
   void set_costs(double latency_ns, double ns_per_byte);
   const GetCache* cache() const { return cache_; }
 
-  // Mode coherent. From now on what is fetched outlives acquires, where its target's versions say
-  // that nothing has changed; no longer.
+  // Mode coherent. After the first call, what is fetched outlives acquires if its target's versions
+  // say that nothing has changed; after the second, it no longer does.
   void keep_across_acquires(Regions regions);
   void drop_at_acquires();
   const Versions* versions() const { return versions_.get(); }
-  // Before `look_up` of a get of this target: its words are to be read first.
+  // Returns true if the target's words are to be read before look_up() of a get of this target.
   bool wants_validation(uint32_t target) {
     update_generation();
     return versions_->wants_validation(target, cache_->generation());
@@ -168,7 +171,7 @@ class CachedWindow {
   }
   uint32_t validated(uint32_t target, const VersionWords& words) {
     if (shared_ == nullptr) return versions_->validated(target, cache_->generation(), words);
-    // others fetch, too: what they do from here on comes after the words
+    // others fetch, too: what they fetch from this clock on comes after the words
     const uint32_t clock = clock_of_words();
     return versions_->validated(target, cache_->generation(), words, clock);
   }
@@ -178,20 +181,20 @@ class CachedWindow {
 
   // --- Gets. ---
 
-  // Never cached: own memory, and what is too large.
+  // Returns true for gets that are never cached: of own memory, or too large.
   bool never_cached(const RemoteGet& get) const {
     return get.key.target == shape_.rank || get.bytes > rules_.max_get;
   }
 
   enum class Answer : uint8_t {
-    pass,    // not for the cache: issue the get as it is, then call `passed`
+    pass,    // not for the cache: issue the get unchanged, then call `passed`
     served,  // done, or will be when the epoch's gets are
-    // a part is done: fetch the rest with a get of its own, then call `issued` or `rest_refused`
+    // part of it is done: fetch the rest by a get of its own, then call `issued` or `rest_refused`
     rest,
     miss  // issue the get, or that of its line, then call `issued` or `rest_refused`
   };
-  // Bytes [from, from + bytes) of the target around a small get, to be fetched into `buffer` in its
-  // place; none if `bytes` is 0.
+  // The line around a small get: bytes [from, from + bytes) of the target, to be fetched into
+  // `buffer` in place of the get. `bytes` 0: none.
   struct Line {
     int64_t from = 0;
     uint64_t bytes = 0;
@@ -199,67 +202,70 @@ class CachedWindow {
   };
   struct Decision {
     Answer answer = Answer::pass;
-    Outcome outcome = Outcome::bypassed;  // of a get that is served, whole or in part
-    uint64_t head = 0, tail = 0;          // rest: bytes served before and behind it
-    bool whole = false;                   // rest: the get is kept as a whole, under its own name
-    EntryId entry = no_entry;             // rest: of the head, if it may grow
-    // rest: of the get that its head goes along with
+    Outcome outcome = Outcome::bypassed;  // of a get that is served, completely or in part
+    uint64_t head = 0, tail = 0;          // rest: bytes served before and after it
+    bool whole = false;                   // rest: the get is kept as a whole, under its own key
+    EntryId entry = no_entry;             // rest: the entry of the head, if it may grow
+    // rest: the get in flight that will deliver the head, and the waiter for it
     uint32_t record = no_record, waiter = no_record;
-    uint64_t serial = 0;  // of that get
-    // of the cache, own writes and insertions, when it was decided: where they are others
+    uint64_t serial = 0;  // rest: the serial of that get
+    // generation of the cache, own writes and insertions at the time of the decision: if they have
+    // changed when the get has been issued, another thread has intervened
     uint32_t generation = 0;
-    uint32_t write_seq = 0;  // when the get has been issued, another thread came between
+    uint32_t write_seq = 0;
     uint64_t insertions = 0;
     uint64_t stamp = 0;  // the shared cache's clock
-    // miss: it would have hit, but the word is polled; a hash of what the cache has
+    // miss: 0, or a hash of the cached bytes if the get would have hit, but the word is polled
     uint64_t polled = 0;
     Line line;    // miss
-    Ahead ahead;  // miss: to be looked for by `look_ahead`, when the get has been issued
+    Ahead ahead;  // miss: to be passed to `look_ahead` when the get has been issued
     uint64_t from_cache() const { return head + tail; }
   };
-  // Where data may end at acquires: a hit that is about to be served quickly. True if it must not
-  // be, as the program polls.
+  // Called in modes that drop data at acquires, before a hit is served on the fast path. Returns
+  // true if it must not be, because the program is polling.
   [[gnu::always_inline]] bool polls(const Key& key) { return polls_.quick_hit_polls(word_of(key)); }
-  // `request`: the get has a request of its own (MPI_Rget) and must not depend on another get's
-  // completion. The cache has been made.
+  // Looks up a get. `request`: the get has a request of its own (MPI_Rget) and must not depend on
+  // the completion of another get. pre: the cache has been made.
   Decision look_up(const RemoteGet& get, bool request);
-  // The same where the caller has found the key to be absent (GetCache::find_hit).
+  // Like look_up(), for a get whose key the caller has found to be absent (GetCache::find_hit).
   Decision look_up_absent(const RemoteGet& get);
 
   struct Issued {
     uint32_t record = no_record;  // no_record if nothing is to be kept
     Outcome outcome = Outcome::failing;
-    bool told = false;     // `outcome` is news; that of a rest was told before
+    bool told = false;     // `outcome` is new; that of a rest was reported before
     bool crowded = false;  // there was no free room
   };
-  // The get of a miss or a rest has been issued.
+  // Called when the get of a miss or a rest has been issued.
   Issued issued(const RemoteGet& asked, const Decision& decision);
-  // The get of a miss that is so many places further, to be fetched as a line; none if its line has
-  // no bytes. Then call `issued_ahead` or `rest_refused`.
+  // Returns the get at the `place`-th further place of a miss, to be fetched as a line; nothing is
+  // to be fetched if its line has no bytes. Then call issued_ahead() or rest_refused().
   Decision look_ahead(const RemoteGet& get, const Decision& decision, uint32_t place);
   void issued_ahead(const RemoteGet& get, const Decision& ahead);
-  // A get that bypassed the cache has been issued; one to a rank that is no target is not
+  // Called when a get that bypassed the cache has been issued. If its target is no rank, it is not
   // outstanding anywhere.
   void passed(uint64_t bytes, Targets target);
-  // The get of a rest or a line was refused: what went along for its head must not be written to.
+  // Called when the get of a rest or a line was refused: the waiter for its head must not be
+  // written to.
   void rest_refused(const Decision& decision);
 
   bool adapt_is_due() const { return cache_ != nullptr && cache_->adapt_is_due(); }
-  int adapt();  // returns how many sizes changed
+  int adapt();  // returns how many sizes were changed
 
   // --- Synchronisation. ---
 
-  // What is about to be completed; taken before it is.
+  // What is about to be completed; noted before the synchronisation.
   struct Completion {
     Epochs::Sync sync;
-    uint64_t up_to;  // serial of the last get that had been issued by then
+    uint64_t up_to;  // serial of the last get issued by then
   };
-  // `local`: own writes complete at the origin only.
+  // `local`: own writes are completed at the origin only.
   Completion begin_sync(Targets targets, bool local);
-  // If it failed nothing is complete: what was outstanding is, gets that wait for their data go on
-  // waiting.
+  // If the synchronisation failed, nothing is complete: outstanding operations stay outstanding,
+  // and gets that wait for data go on waiting.
   void end_sync(const Completion& completion, bool succeeded);
-  // No get waits to be stored, no synchronisation is under way: the short way of both.
+  // Returns true if no get waits to be stored and no synchronisation is in progress; synced() may
+  // then replace begin_sync() and end_sync().
   bool nothing_to_complete() const {
     return pending_of_all_.first == no_record && !epochs_.under_way();
   }
@@ -270,8 +276,8 @@ class CachedWindow {
     settle_writes();
   }
 
-  // The get of a record that a request belongs to has arrived, or has failed. False if the record
-  // is of another get by now.
+  // Reports that the get of a record that belongs to a request has arrived, or has failed. Returns
+  // false if the record now belongs to another get.
   bool request_completed(uint32_t record, uint64_t serial, bool succeeded);
   void belongs_to_request(uint32_t record) { pending_[record].of_request = true; }
   uint64_t serial_of(uint32_t record) { return pending_[record].serial; }
@@ -283,17 +289,17 @@ class CachedWindow {
     return record < pending_.size() && pending_[record].serial == serial;
   }
 
-  // --- Own writes: of [from, to), before they are issued, and after. ---
+  // --- Own writes of [from, to): to be reported before they are issued, and after. ---
   void write_begins(uint32_t target, int64_t from, int64_t to);
   void write_issued(uint32_t target) { epochs_.write_issued(target); }
-  // After something was completed past this class (`Epochs`).
+  // Called after something was completed that bypassed this class (`Epochs`).
   void settle_writes() {
     if (shared_ != nullptr && cache_ != nullptr &&
         (cache_->writes().now() != settled_ || shared_->in_doubt()))
       note_completed_writes();
   }
 
-  // Whether small gets may fetch lines, and read ahead.
+  // Sets whether small gets may fetch lines and read ahead.
   void allow_lines(bool allowed) { lines_allowed_ = allowed; }
 
   CacheCounts counts() const;
@@ -309,7 +315,7 @@ class CachedWindow {
     cache_->set_generation(acquires_->now());
   }
   void limit_stamps();
-  // The shared cache's clock is the generation.
+  // The generation is the shared cache's clock.
   void follow_acquires() {
     if (acquired_ == acquires_->now()) return;
     acquired_ = acquires_->now();
@@ -330,7 +336,7 @@ class CachedWindow {
     return shared_->is_sure(found.said) ||
            is_for_us(PublishedEntry::Said(found.said), from, to, bytes);
   }
-  // Of what was found for a get of a row of bytes.
+  // Serves a contiguous get from what was found.
   [[gnu::always_inline]] bool take_shared(const SharedCache::Found& found, const Key& key,
                                           uint64_t bytes, void* to) {
     SharedCache& shared = *shared_;
@@ -387,7 +393,7 @@ class CachedWindow {
   void serve_waiters(const PendingGet& get, const std::byte* packed, bool succeeded);
   void release(uint32_t record);
 
-  // What a hit and its flush look at comes first.
+  // What a hit and its flush access comes first.
   GetCache* cache_ = nullptr;
   Epochs epochs_;
   RecordPool<PendingGet>::List pending_of_all_;
@@ -398,19 +404,19 @@ class CachedWindow {
   Acquires* acquires_;
   bool has_storage_ = false;  // the cache was made with storage
   bool lines_allowed_ = true;
-  std::unique_ptr<Lines> lines_;  // made with the cache, where there may be some
+  std::unique_ptr<Lines> lines_;  // made with the cache, if lines are possible
   std::unique_ptr<Versions> versions_;
   std::unique_ptr<SharedCache> shared_;
-  uint32_t acquired_ = 0;                // acquires at the last look at them
-  bool wrote_unseen_ = false;            // own writes while there was no cache
-  uint32_t settled_ = 0;                 // own writes that are known to be complete
-  uint32_t settled_without_number_ = 0;  // of epochs_.completed_without_number()
+  uint32_t acquired_ = 0;                // value of acquires_ when last examined
+  bool wrote_unseen_ = false;            // there were own writes while there was no cache
+  uint32_t settled_ = 0;                 // own writes known to be complete
+  uint32_t settled_without_number_ = 0;  // last value of epochs_.completed_without_number()
   uint64_t floored_ = 0;                 // the shared cache's floor when stamps were last limited
   double latency_ns_ = 2000, ns_per_byte_ = 0.2;
-  uint64_t stamped_ = 0;  // acquires at the last look at stamps
+  uint64_t stamped_ = 0;  // value of acquires_ when stamps were last limited
   uint64_t serials_ = 0;
   uint64_t insertions_ = 0;
-  CacheCounts counts_;  // evictions and write drops: of caches that were dropped
+  CacheCounts counts_;  // evictions and write drops are those of dropped caches
   PollDetector polls_;
   RecordPool<PendingGet> pending_;
   std::vector<RecordPool<PendingGet>::List> pending_of_target_;

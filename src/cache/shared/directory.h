@@ -1,10 +1,10 @@
-// Where a shard's entries are found by parts of them, without its lock: by the hash of a block of
-// memory, the numbers of entries that may lie in it. What they are is asked of what is published of
-// them (published_entry.h), so nothing here need be right: an entry that is not found is fetched
-// again, one that was not meant is passed over.
+// Finds a shard's entries by parts of them, without its lock: maps the hash of a block of memory to
+// the numbers of entries that may lie in it. What is published of these entries (published_entry.h)
+// is decisive, so nothing here need be right: an entry that is not found is fetched again, one that
+// does not match is skipped.
 //
-// Buckets of eight words, one cache line each: a tag, and the number of an entry and 1. Written
-// with the lock. An entry is listed under the one or two blocks that it lies in.
+// Buckets have eight words in one cache line: a tag, and an entry's number plus 1. They are written
+// under the lock. An entry is listed under the one or two blocks that it lies in.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace nearcache {
 class Directory {
  public:
   static constexpr uint32_t slots_per_bucket = 8;
-  // Three places for an entry: two blocks, and room.
+  // Three places per entry: two for its blocks, and one spare.
   static constexpr uint64_t places = 3;
   static uint64_t buckets_for(uint64_t entries) {
     return (entries * places + slots_per_bucket - 1) / slots_per_bucket;
@@ -28,10 +28,10 @@ class Directory {
     std::atomic<uint64_t> slots[slots_per_bucket];
   };
 
-  // `count` tells how many buckets there are; it changes by `begin` and `resize` only.
+  // `count`: the number of buckets; changed only by begin() and resize().
   Directory(Bucket* buckets, std::atomic<uint64_t>* count) : buckets_(buckets), count_(count) {}
 
-  // Calls `look` for each entry that may be meant, until it returns true.
+  // Calls `look` for each candidate entry until it returns true. Returns whether it did.
   template <class Look>
   bool find(uint64_t hash, Look look) const {
     const Bucket& bucket = bucket_of(hash);
@@ -43,10 +43,10 @@ class Directory {
     return false;
   }
 
-  // --- With the lock. ---
+  // --- With the lock held. ---
 
-  // Where all places are taken, what stands in one of them is not found any more. `stale` says of
-  // an entry whether it may go first.
+  // Lists an entry. If the bucket is full, another entry in it is no longer found. `stale` tells
+  // whether an entry may be replaced first.
   template <class Stale>
   void add(uint64_t hash, EntryId id, Stale stale) {
     Bucket& bucket = bucket_of(hash);
@@ -61,7 +61,7 @@ class Directory {
     free->store(word, std::memory_order_relaxed);
   }
 
-  // In memory of zeros, which is not touched.
+  // Starts in zeroed memory, without touching it.
   void begin(uint64_t buckets) { count_->store(buckets, std::memory_order_release); }
   void resize(uint64_t buckets) {
     for (uint64_t at = 0; at < buckets; ++at) {
@@ -73,7 +73,7 @@ class Directory {
   uint64_t buckets() const { return count_->load(std::memory_order_relaxed); }
 
  private:
-  // Other bits of the hash than those that choose the bucket.
+  // Uses other bits of the hash than those that select the bucket.
   static uint64_t tag_of(uint64_t hash) {
     return ((hash * 0x9fb21c651e98df25u) | (uint64_t{1} << 32)) & ~uint64_t{UINT32_MAX};
   }

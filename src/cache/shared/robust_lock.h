@@ -1,5 +1,5 @@
-// A lock in memory that processes share. If one dies holding it, the next one gets it and is told
-// so: the data that the lock protects may then be in any state.
+// A lock in memory shared between processes. If a process dies holding it, the next one gets it and
+// is told so: the data that the lock protects may then be in any state.
 #pragma once
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ namespace nearcache {
 
 class RobustLock {
  public:
-  // False: this system has none.
+  // Returns false if this system has no such locks.
   [[nodiscard]] bool make() {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
@@ -25,8 +25,9 @@ class RobustLock {
   }
 
   enum class Taken { no, yes, after_a_death };
-  // It is held for a microsecond or two: looked for that long before the process sleeps. Not taken
-  // where that does not help for long: whoever holds it may be stopped, by a debugger for instance.
+  // The lock is normally held for a microsecond or two, so lock() spins that long before the
+  // process sleeps. It gives up after a while (Taken::no): the holder may be stopped, by a debugger
+  // for instance.
   Taken lock() {
     for (int turn = 0; turn < most_turns; ++turn) {
       const int rc = pthread_mutex_trylock(&mutex_);
@@ -41,13 +42,13 @@ class RobustLock {
   }
   Taken try_lock() { return taken(pthread_mutex_trylock(&mutex_)); }
   void unlock() { pthread_mutex_unlock(&mutex_); }
-  // What the lock covers is in order again. Until then a death leaves it as it was: told to the
-  // next one.
+  // Declares the protected data to be consistent again. Until then, the next owner would again be
+  // told of a death.
   void repaired() { pthread_mutex_consistent(&mutex_); }
 
  private:
   static constexpr int most_turns = 100;
-  // some turns of a scheduler, as the holder may wait for one
+  // a few time slices of the scheduler, as the holder may be waiting for one
   static constexpr long most_asleep_ns = 20'000'000, second_ns = 1'000'000'000;
   static Taken taken(int rc) {
     if (rc == EOWNERDEAD) return Taken::after_a_death;

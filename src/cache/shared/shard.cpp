@@ -12,8 +12,8 @@ constexpr uint64_t whole_pages(uint64_t bytes) {
   return (bytes + Shard::page - 1) / Shard::page * Shard::page;
 }
 
-// Entries are found by the blocks of memory that they lie in, of the least power of two that holds
-// them: two at most.
+// Entries are listed under the blocks of memory in which they lie, two at most: blocks of the
+// smallest power of two that is not less than their size.
 constexpr uint32_t least_level = 6;
 uint32_t level_of(uint64_t bytes) {
   return std::max<uint32_t>(static_cast<uint32_t>(std::bit_width(bytes - 1)), least_level);
@@ -66,10 +66,11 @@ Shard::Shard(std::byte* memory, const Plan& plan, RobustLock* making, Copies* co
       engine_bytes_(whole_pages(GetCache::region_bytes(plan.geometry))),
       cache_(reinterpret_cast<GetCache*>(engine_)),
       directory_(buckets_, &state_->part_buckets) {
-  plan_.settings.ranges = false;  // parts are found by the directory
+  plan_.settings.ranges = false;  // parts are found through the directory
 }
 
-// False if it is not made now. What somebody left half made who died begins anew.
+// Returns false if the shard is not made now. What was left half made by a member that died is made
+// afresh.
 bool Shard::make() {
   if (is_made()) return true;
   const RobustLock::Taken taken = waited_in_vain_ ? making_->try_lock() : making_->lock();
@@ -103,7 +104,7 @@ bool Shard::find_part(const Key& key, uint64_t bytes, uint64_t levels, Found* fo
           if (!read(id, found) || found->said.key.target != key.target ||
               found->said.key.layout != 0)
             return false;
-          // wraps to a large number where the entry begins later
+          // wraps to a large number if the entry begins later
           found->offset = static_cast<uint64_t>(key.displacement) -
                           static_cast<uint64_t>(found->said.key.displacement);
           return found->offset < found->said.size && bytes <= found->said.size - found->offset;
@@ -115,7 +116,7 @@ bool Shard::find_part(const Key& key, uint64_t bytes, uint64_t levels, Found* fo
 
 // --- The lock. ---
 
-// Who holds it all the time is waited for once.
+// Waits only once for a holder that never releases the lock.
 bool Shard::take() {
   if (!make()) return false;
   const RobustLock::Taken taken = waited_in_vain_ ? state_->lock.try_lock() : state_->lock.lock();
@@ -157,7 +158,8 @@ bool Shard::somebody_copies() const {
   return false;
 }
 
-// What is not there yet never will be: who began to copy it is gone, or did not get the lock again.
+// Returns true if an entry without data will never get it: the member that was copying is gone, or
+// could not take the lock again.
 bool Shard::left_behind(const Entry& entry) const { return !copies_->is_copying(entry.token); }
 
 // --- What is stored. ---
@@ -170,7 +172,7 @@ void Shard::list_part(EntryId id, uint64_t hash) {
   directory_.add(hash, id, [this](EntryId other) { return !published_[other].is_published(); });
 }
 
-// Returns the mask of its level; 0 if it is found by its name only.
+// Returns the mask of its level; 0 if it is found only by its key.
 uint64_t Shard::list_parts(EntryId id, const Key& key, uint64_t bytes) {
   const int64_t from = key.displacement;
   int64_t last = 0;
@@ -207,10 +209,10 @@ void Shard::tell(EntryId id, const SharedData& data, const Terms& terms, Stored*
   if (terms.parts) stored->levels = list_parts(id, data.key, data.bytes);
 }
 
-// When a little is stored there: a window that keeps hardly anything takes no large pages, and the
-// system has little to copy. Where it makes
-// none when it is asked to, it may do so by itself where it knows that they are wanted: each
-// process of its own mapping, which that splits.
+// Asks for large pages only where something is stored: a window that keeps hardly anything takes
+// none, and the system has little to copy. If the system makes none on request, it may still do so
+// by itself if it knows that they are wanted; each process must then advise it for its own mapping,
+// which splits that mapping.
 void Shard::want_large_pages(EntryId id, const SharedData& data) {
   if (data.data == nullptr) return;
   if (!no_large_pages_) no_large_pages_ = !cache_->make_large_pages(id, &state_->large_pages);
@@ -223,9 +225,9 @@ void Shard::copy(EntryId id, const SharedData& data) {
   if (data.data != nullptr) store_bytes(cache_->data(id), data.data, data.bytes);
 }
 
-// Nothing else is stored there meanwhile, as the entry waits for its data; nor does the shard begin
-// anew, unless this process is gone. The member has begun a copy. False: the entry is no more, or
-// will be nobody's, and the lock is not held.
+// Copies without the lock. Nothing else is stored there in the meantime, because the entry waits
+// for its data; nor does the shard start afresh, unless this process dies. pre: the member has
+// begun a copy. Returns false, with the lock released, if the entry is gone or will not be used.
 bool Shard::copy_unlocked(EntryId id, const SharedData& data, uint32_t member) {
   const uint64_t resets = state_->resets;
   std::byte* const to = cache_->data(id);
@@ -247,7 +249,7 @@ Shard::Stored Shard::publish(const SharedData& data, const Terms& terms) {
   return store(data, terms);
 }
 
-// With the lock, which it gives back.
+// Called with the lock held; releases it.
 Shard::Stored Shard::store(const SharedData& data, const Terms& terms) {
   Stored stored;
   cache_->set_costs(terms.latency_ns, terms.ns_per_byte);
@@ -274,7 +276,7 @@ Shard::Stored Shard::store(const SharedData& data, const Terms& terms) {
     PublishedEntry& published = published_[there];
     const bool newer = data.stamp > published.stamp();
     if (entry.size >= data.bytes && !newer) {
-      // as good, and its parts may be lost from the directory
+      // it is as good, and its parts may have been displaced from the directory
       if (terms.parts) stored.levels = list_parts(there, data.key, entry.size);
       return leave(Published::there);
     }
@@ -301,7 +303,7 @@ Shard::Stored Shard::store(const SharedData& data, const Terms& terms) {
   } else if (copied = copies_->begin(terms.member); copied) {
     if (!copy_unlocked(id, data, terms.member)) return stored;
   }
-  if (!copied || !cache_->keeps(id)) {  // the index shrank while it was copied
+  if (!copied || !cache_->keeps(id)) {  // the index shrank during the copy
     cache_->abandon(id, 0);
     return leave(Published::refused);
   }
@@ -327,7 +329,7 @@ int Shard::adapt(const Terms& terms) {
   return changes;
 }
 
-// What it takes changes by adapting, and where it began anew.
+// The memory changes when the engine adapts or has started afresh.
 void Shard::count_memory(Stored* stored) {
   const uint64_t now = memory();
   stored->more_memory = static_cast<int64_t>(now - state_->counted);
@@ -345,7 +347,7 @@ uint64_t Shard::tell_hits(std::span<const Hits> hits) {
   return evictions;
 }
 
-// All ranks ask at once, at the end; a report can wait longer than a miss.
+// All ranks call this at the same time, at the end; a report can wait longer than a miss.
 Shard::Levels Shard::levels() {
   if (!is_made()) {
     const GetCacheSettings& settings = plan_.settings;

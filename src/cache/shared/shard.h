@@ -1,12 +1,12 @@
-// One part of the cache that ranks of a node share: an engine (cache/get) in shared memory, used
-// under a lock, and what is published of its entries, which is read without.
+// One part of the cache that the ranks of a node share: an engine (cache/get) in shared memory,
+// used under a lock, and what is published of its entries, which is read without the lock.
 //
 // A shard covers certain blocks of the targets' memory. It is made when something is stored in it
-// for the first time: most windows store nothing, and memory that nobody touches is none. Its lock
-// is held for bookkeeping and for copies of a few KiB; larger copies are made with the lock
-// released, into storage reserved for them. A process that dies holding the lock costs the shard
-// its contents: the next one to take the lock starts afresh, but not while others are about to copy
-// into it. If the lock cannot be had, nothing is stored.
+// for the first time: most windows store nothing, and untouched memory costs nothing. Its lock is
+// held for bookkeeping and for copies of a few KiB; larger copies are made with the lock released,
+// into storage reserved for them. If a process dies holding the lock, the shard loses its contents:
+// the next process to take the lock starts afresh, though not while others may be copying into it.
+// If the lock cannot be had, nothing is stored.
 #pragma once
 
 #include <atomic>
@@ -21,28 +21,28 @@
 
 namespace nearcache {
 
-// What a get fetched that is to be shared.
+// Fetched data that is to be shared.
 struct SharedData {
   Key key;
   uint64_t hash = 0;
-  const std::byte* data = nullptr;  // none in a simulation
+  const std::byte* data = nullptr;  // null in a simulation
   uint64_t bytes = 0;
   uint64_t stamp = 0;
-  uint32_t rank = 0;  // of those who share
+  uint32_t rank = 0;  // among those that share
 };
 
-// Who copies without a shard's lock: each member has a lock for that. The system takes it from one
-// that dies; a number of its process would say nothing once it is another's.
+// Tells which members are copying without a shard's lock. Each member has a lock for this purpose,
+// which the system releases if the member dies; a process id would be useless once it is reused.
 class Copies {
  public:
   static constexpr uint32_t most_members = 1024;
-  // Before this member copies anything.
+  // Called before this member copies anything.
   [[nodiscard]] bool make(uint32_t member) {
     if (!members_[member].lock.make()) return false;
     members_[member].made.store(true, std::memory_order_release);
     return true;
   }
-  // False: somebody is looking at it just now.
+  // Returns false if another member is examining this one at the moment.
   bool begin(uint32_t member) {
     RobustLock& lock = members_[member].lock;
     const RobustLock::Taken taken = lock.try_lock();
@@ -67,19 +67,19 @@ class Copies {
 
 class alignas(64) Shard {
  public:
-  static constexpr uint64_t page = 4096;  // its parts begin with one
+  static constexpr uint64_t page = 4096;  // its parts begin at page boundaries
 
   struct Plan {
     GetCache::Geometry geometry;
     GetCacheSettings settings;
   };
   static uint64_t bytes_for(const GetCache::Geometry& geometry);
-  // What one of these sizes takes at first.
+  // Returns the memory that a shard with these settings takes at first.
   static uint64_t memory_for(const GetCacheSettings& settings);
 
-  // A shard in `memory`, which is aligned to a page, and zero until the first one who stores
-  // something makes it. One at a time does so: `making` is one lock for all shards. Its members are
-  // numbered in the order in which they are counted.
+  // A shard in `memory`, which is page-aligned, and zero until the first member that stores
+  // something makes the shard. One member at a time does so, under `making`, one lock for all
+  // shards. `members`: their count; members are numbered in the order in which they were counted.
   Shard(std::byte* memory, const Plan& plan, RobustLock* making, Copies* copies,
         const std::atomic<uint32_t>* members);
 
@@ -89,21 +89,21 @@ class alignas(64) Shard {
     EntryId id = no_entry;
     uint64_t sequence = 0;
     PublishedEntry::Said said;
-    uint64_t offset = 0;  // of the first byte asked for
+    uint64_t offset = 0;  // of the first requested byte
     const std::byte* data = nullptr;
     const PublishedEntry* published = nullptr;
 
     bool is_still_there() const { return published->is_still(sequence); }
   };
-  // Where what is read without the lock lies in each shard of these sizes.
+  // Where, in each shard with this geometry, the data lies that is read without the lock.
   struct Places {
-    uint64_t published, index;  // bytes from its begin
+    uint64_t published, index;  // offsets in bytes
     uint64_t most_entries;
   };
   static Places places_in(const GetCache::Geometry& geometry);
-  // Of the engine's index.
+  // The length of the engine's index.
   uint64_t buckets() const { return state_->buckets.load(std::memory_order_relaxed); }
-  // What is published of an entry of the shard in `memory`.
+  // Reads what is published of an entry of the shard in `memory`.
   [[gnu::always_inline]] static bool read(const std::byte* memory, const PublishedEntry& published,
                                           Found* found) {
     found->published = &published;
@@ -111,73 +111,74 @@ class alignas(64) Shard {
     found->data = memory + uint64_t{found->said.place} * granule_bytes;
     return is_entry;
   }
-  // One that has these bytes within, by blocks of the sizes in the mask `levels`.
+  // Finds an entry that contains these bytes, among those listed under block sizes in the mask
+  // `levels`.
   bool find_part(const Key& key, uint64_t bytes, uint64_t levels, Found* found) const;
-  // The mask of an entry of this size.
+  // Returns the mask for an entry of this size.
   static uint64_t levels_of(uint64_t bytes);
 
-  // --- What takes the lock. ---
+  // --- With the lock, which these functions take. ---
 
   enum class Published : uint8_t {
     stored,
-    evicting,  // stored: entries went for it
-    there,     // another rank's is as good, or is about to be
-    refused    // there is no room, it is not worth it, or the shard cannot be used
+    evicting,  // stored, and entries were evicted for it
+    there,     // another rank's is as good, or is being stored
+    refused    // there is no room, it is not worth storing, or the shard cannot be used
   };
   struct Terms {
-    uint32_t member = 0;      // who asks, below Copies::most_members
-    bool skip_cheap = false;  // not stored unless that seems worth the copy
+    uint32_t member = 0;      // the calling member, below Copies::most_members
+    bool skip_cheap = false;  // store only what seems worth the copy
     double copy_ns = 0;
-    double latency_ns = 0, ns_per_byte = 0;  // of a get
+    double latency_ns = 0, ns_per_byte = 0;  // cost of a get
     uint64_t allowance = 0;                  // bytes by which the shard may grow
     bool parts = true;                       // it is to be found by parts, too
   };
   struct Stored {
     Published how = Published::refused;
     uint32_t evicted = 0;
-    int adapted = 0;          // sizes that changed
-    uint64_t levels = 0;      // under which it can be found by parts
-    int64_t more_memory = 0;  // that the shard takes now
+    int adapted = 0;          // number of sizes that were changed
+    uint64_t levels = 0;      // mask under which it can be found by parts
+    int64_t more_memory = 0;  // by which the shard's memory has changed
   };
   Stored publish(const SharedData& data, const Terms& terms);
 
-  // Hits that were had of an entry, which may be gone by now.
+  // Hits of an entry, which may have been replaced since.
   struct Hits {
     EntryId id;
     uint32_t count;
     uint64_t sequence;
   };
-  // Not if somebody holds the lock. Returns how many entries have been evicted so far, 0 if nothing
-  // was told.
+  // Reports hits to the policy, unless someone holds the lock. Returns the number of evictions so
+  // far, or 0 if nothing was reported.
   uint64_t tell_hits(std::span<const Hits> hits);
 
-  // For reports and tests; the lock is taken.
+  // For reports and tests; takes the lock.
   struct Levels {
     uint64_t entries = 0, index_entries = 0, storage_bytes = 0, stored_bytes = 0, metadata = 0,
              memory = 0, resets = 0;
   };
   Levels levels();
   const char* check();
-  // For tests: whoever calls this dies with the lock held, or has it.
+  // For tests: the caller dies with the lock held, or holds it.
   RobustLock& lock() {
     make();
     return state_->lock;
   }
 
-  static constexpr uint64_t most_copied = 8 << 10;  // with the lock held: less than a microsecond
+  static constexpr uint64_t most_copied = 8 << 10;  // with the lock held: under a microsecond
 
  private:
   struct Commons {
     std::atomic<bool> made;
-    bool begun;  // somebody died making it, or is
+    bool begun;  // someone is making it, or died doing so
     RobustLock lock;
-    std::atomic<uint64_t> published_up_to;  // numbers of entries that ever were
+    std::atomic<uint64_t> published_up_to;  // one more than the highest entry number ever published
     uint64_t resets;
-    uint64_t counted;      // of its memory, by those who share it
-    uint32_t large_pages;  // in which its storage begins
-    bool miscounted;       // it began anew since
-    bool broken;           // somebody died with the lock; others were copying
-    // what hits read; it seldom changes
+    uint64_t counted;      // its memory, as counted by those that share it
+    uint32_t large_pages;  // with which its storage begins
+    bool miscounted;       // it has started afresh since
+    bool broken;           // someone died with the lock while others were copying
+    // read by hits; seldom changes
     alignas(64) std::atomic<uint64_t> buckets;  // of the engine's index
     std::atomic<uint64_t> part_buckets;
   };
@@ -216,13 +217,13 @@ class alignas(64) Shard {
   std::byte* engine_;
   std::byte* index_;
   Plan plan_;
-  bool parts_;  // displacements are bytes
+  bool parts_;  // displacements are in bytes
   RobustLock* making_;
   Copies* copies_;
   const std::atomic<uint32_t>* members_;
   bool waited_in_vain_ = false;  // for the lock, the last time
-  uint64_t advised_bytes_ = 0;   // of the storage, of which the system knows in this process
-  bool no_large_pages_ = false;  // could be had
+  uint64_t advised_bytes_ = 0;   // of the storage, for which this process has asked for large pages
+  bool no_large_pages_ = false;  // could be made
   Directory::Bucket* buckets_;
   uint64_t engine_bytes_;
   GetCache* cache_;

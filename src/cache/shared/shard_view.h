@@ -1,6 +1,6 @@
-// The shards of a shared cache as hits read them: without a lock, and without a line of memory but
-// those of what is found. All lie alike, one behind the other, so that their places are computed;
-// how many buckets an index has is known from the last time that somebody asked.
+// The shards of a shared cache as hits read them: without a lock, and without any line of memory
+// but those of what is found. All shards have the same layout and are contiguous, so addresses are
+// computed; the size of each index is remembered from the last time it was asked for.
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@ class ShardView {
   ShardView(const std::byte* first, uint64_t shard_bytes, const GetCache::Geometry& geometry)
       : first_(first), shard_bytes_(shard_bytes), places_(Shard::places_in(geometry)) {}
 
-  // An entry of this name, and of so many bytes at least. It may be missed where the index has
-  // another size than is known here.
+  // Finds an entry with this key and at least this many bytes. May miss it if the index has changed
+  // its size.
   [[gnu::always_inline]] bool find(uint64_t shard, uint64_t hash, const Key& key, uint64_t bytes,
                                    Shard::Found* found) const {
     const std::byte* const memory = first_ + shard * shard_bytes_;
     const auto* const published =
         reinterpret_cast<const PublishedEntry*>(memory + places_.published);
-    // stands in registers where all of it is one function
+    // captures stay in registers when everything is inlined into one function
     const auto look = [&](EntryId id) __attribute__((always_inline)) {
       if (id >= places_.most_entries || !Shard::read(memory, published[id], found)) return false;
       found->id = id;
@@ -33,7 +33,7 @@ class ShardView {
     return Index::look_up(memory + places_.index, buckets_[shard], hash, look);
   }
 
-  // False: that was known.
+  // Updates the known size of an index. Returns false if it was known already.
   bool learn(uint64_t shard, uint64_t buckets) {
     if (buckets_[shard] == buckets) return false;
     buckets_[shard] = static_cast<uint32_t>(buckets);

@@ -8,8 +8,8 @@
 namespace nearcache {
 namespace {
 
-// So small a shard holds few entries of many programs, and one that is a little fuller than others
-// turns away what they have room for.
+// A smaller shard would hold only a few entries of many programs, and one that is slightly fuller
+// than the others would turn away what those have room for.
 constexpr uint64_t least_of_shard = 256 << 10;
 
 constexpr const char* no_robust_locks = "this system has no locks that outlive who holds them";
@@ -24,7 +24,7 @@ uint64_t mix(uint64_t sum, uint64_t word, uint64_t factor) {
 // --- The region. ---
 
 uint64_t SharedCache::signature() {
-  uint64_t sum = 0x6e656172;  // changes with what lies where
+  uint64_t sum = 0x6e656172;  // changes with the layout of the region
   for (const uint64_t word : {sizeof(Header), sizeof(GetCache), sizeof(Entry), sizeof(Shard::Plan),
                               sizeof(PublishedEntry), uint64_t{4}})
     sum = mix(sum, word, 0x9fb21c651e98df25u);
@@ -35,9 +35,10 @@ uint64_t SharedCache::header_bytes() {
   return (sizeof(Header) + Shard::page - 1) / Shard::page * Shard::page;
 }
 
-// So many shards that ranks that miss at once seldom ask for the same one, and no more: each has to
-// be large enough for itself, and what hits read of each lies in pages of its own. With four a rank
-// hits of 4 KiB took 20 ns more than with one, of which misses took up to twice as long.
+// Enough shards that ranks that miss at the same time seldom need the same one, but no more: each
+// must be large enough by itself, and what hits read of each is in pages of its own. With four
+// shards per rank, hits of 4 KiB took 20 ns more than with one per rank; with one, misses took up
+// to twice as long.
 SharedCache::Sizing SharedCache::sizing(const Plan& plan) {
   Sizing sizing{std::clamp<uint32_t>(std::bit_ceil(2 * plan.ranks), 2, ShardView::most_shards), {}};
   GetCacheSettings& settings = sizing.plan.settings;
@@ -49,7 +50,7 @@ SharedCache::Sizing SharedCache::sizing(const Plan& plan) {
   constexpr uint64_t most_index = uint64_t{1} << 26;
   settings.index_capacity =
       std::clamp<uint64_t>(settings.index_capacity / sizing.shards, 16, most_index);
-  // one may come to hold more than others
+  // one shard may come to hold more than others
   const uint64_t most =
       std::max(std::min(plan.limit, 4 * (plan.limit / sizing.shards)), settings.storage_bytes);
   sizing.plan.geometry = {std::clamp<uint64_t>(most / 128, settings.index_capacity, most_index),
@@ -108,14 +109,14 @@ SharedCache::SharedCache(std::byte* region, MemoryBudget* budget)
     shards_.emplace_back(region + header_bytes() + at * header_->shard_bytes, header_->plan,
                          &header_->lock, &header_->copies, &header_->members);
   evictions_.resize(header_->shards);
-  // the same for nobody
+  // a different sequence for each rank
   random_ += uint64_t{rank_} << 32;
 }
 
 SharedCache::~SharedCache() { budget_->give_back(accounted_); }
 
-// Each rank counts its part of what the region takes. What it may not take is in use all the same,
-// and keeps the region from growing.
+// Each rank counts its part of the region's memory. Memory that it may not count is in use all the
+// same, and keeps the region from growing.
 void SharedCache::settle_memory() {
   const uint64_t share = memory() / header_->ranks;
   if (share > accounted_) {
@@ -139,7 +140,8 @@ void SharedCache::writes_completed(uint32_t up_to, uint32_t now) {
   note_sure();
 }
 
-// The number up to which own writes had been completed when something of this stamp was fetched.
+// Returns the number of the last own write that had been completed when data with this stamp was
+// fetched.
 uint32_t SharedCache::completed_by(uint64_t stamp) const {
   for (size_t at = marks_.size(); at > 0; --at) {
     if (marks_[at - 1].clock <= stamp) return marks_[at - 1].number;
@@ -157,7 +159,8 @@ bool SharedCache::find_with_care(uint64_t hash, const Key& key, uint64_t bytes, 
   return find_part(shard, key, bytes, found);
 }
 
-// What is found by parts goes on to be: of most programs all is, or nothing.
+// Programs that find parts at all go on finding them: for most programs, all parts are found or
+// none.
 bool SharedCache::find_part(const Shard& shard, const Key& key, uint64_t bytes, Found* found) {
   constexpr uint32_t span = 256, seldom = 16;
   if (key.layout != 0 || bytes == 0) return false;
@@ -171,14 +174,14 @@ bool SharedCache::find_part(const Shard& shard, const Key& key, uint64_t bytes, 
   const bool has = shard.find_part(key, bytes, levels & last_level_, found) ||
                    shard.find_part(key, bytes, levels & ~last_level_, found);
   if (!has) return false;
-  // told once in so many looks, as others read it
+  // reported once per span of look-ups, as others read it
   if (parts_found_++ == 0) header_->parts_found.fetch_add(1, std::memory_order_relaxed);
   part_skips_ = 0;
   last_level_ = Shard::levels_of(found->said.size);
   return true;
 }
 
-// In no order that a program could have.
+// Samples at random intervals, unrelated to any order that a program could have.
 void SharedCache::sample(uint64_t shard, EntryId id, uint64_t sequence) {
   random_ ^= random_ << 13;
   random_ ^= random_ >> 7;
@@ -188,7 +191,7 @@ void SharedCache::sample(uint64_t shard, EntryId id, uint64_t sequence) {
   if (sample_count_ >= std::min(most_samples, most_untold / interval_)) tell_policy();
 }
 
-// Shard by shard, as each takes a lock.
+// Grouped by shard, since each takes a lock.
 void SharedCache::tell_policy() {
   const auto samples = std::span(samples_).first(sample_count_);
   std::ranges::sort(samples, {}, &Sample::shard);
@@ -201,14 +204,14 @@ void SharedCache::tell_policy() {
       hits[count++] = samples[at].hits;
     const uint64_t evictions = shards_[shard].tell_hits(std::span(hits).first(count));
     if (evictions == 0 || evictions == evictions_[shard]) continue;
-    evicts = true;  // fewer than before: the shard began anew meanwhile
+    evicts = true;  // if lower than before, the shard has started afresh in the meantime
     evictions_[shard] = evictions;
   }
   sample_count_ = 0;
   interval_ = evicts ? least_interval : std::min(2 * interval_, most_interval);
 }
 
-// Whether what is published now is to be found by parts.
+// Returns true if what is published now is to be found by parts.
 bool SharedCache::list_parts() {
   constexpr uint32_t span = 1024, seldom = 16;
   if (++published_ % span == 0) {
@@ -238,8 +241,9 @@ Shard::Stored SharedCache::publish(const Key& key, uint64_t hash, const std::byt
   return stored;
 }
 
-// 128 bits of what it is: two ranks' layouts are the same, or are not. Written before they are
-// counted as there, under a lock that is only held for that.
+// A layout's name is the position of a 128-bit hash of its content, so equal layouts of two ranks
+// have the same name. The hash is written under a lock that is held only for this, its first word
+// last.
 uint32_t SharedCache::name(const Layout& layout) {
   if (const auto known = names_.find(layout.id); known != names_.end()) return known->second;
   LayoutName wanted{1, 2};
@@ -254,7 +258,7 @@ uint32_t SharedCache::name(const Layout& layout) {
   uint32_t name = no_name;
   const RobustLock::Taken taken = header_->lock.lock();
   if (taken == RobustLock::Taken::no) return no_name;
-  // a name that is half written is nobody's layout
+  // a name that is half written matches no layout
   if (taken == RobustLock::Taken::after_a_death) header_->lock.repaired();
   for (uint32_t tries = 0; tries < most_layouts && name == no_name; ++tries) {
     const auto at = static_cast<uint32_t>((wanted.second + tries) % most_layouts);

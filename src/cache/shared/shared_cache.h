@@ -1,23 +1,23 @@
-// One cache of a window for the ranks of a node, in memory that they share.
+// One cache of a window for all ranks of a node, in memory that they share.
 //
-// The region begins with what all agree on: sizes, policy, a clock, names of layouts; behind that
-// lie its shards (shard.h). This class is one rank's view of it. The rank's own part is apart: what
-// it may be served (`is_sure`, `overwritten`), what it has written itself, what it counts.
+// The region begins with what is common to all: sizes, policy, a clock, names of layouts. The
+// shards follow (shard.h). This class is one rank's view of the region. Each rank has for itself:
+// what it may be served (`is_sure`, `overwritten`), what it has written, and its counts.
 //
-// Validity. The clock is advanced by whoever must not be served any more what was fetched before:
-// by an invalidation, an acquire, the completion of own writes. An entry carries the clock as it
-// was before its get was issued, its stamp. A rank keeps the clock of its last such event, its
-// floor. An entry whose stamp is not below the floor was fetched after it: it is as good as one
-// that this rank would have fetched itself since then, whoever fetched it. The argument is in
+// Validity. A rank advances the clock when it must no longer be served what was fetched before: at
+// an invalidation, an acquire, or the completion of own writes. An entry carries the clock from
+// before its get was issued, its stamp. A rank remembers the clock of its last such event, its
+// floor. An entry whose stamp is not below the floor was fetched after that event, so it is as good
+// as one that this rank would have fetched itself, whoever did. The argument is in
 // docs/semantics.md, "A cache for the ranks of a node".
 //
-// Own writes mean nothing to others, so a rank tells data that they overlap from the rest by their
-// numbers (write_log.h), and by a few pairs of a number and a clock that tell which of them had
-// been completed when. While some are outstanding, what they overlap is not served, and the rest is
-// checked closely.
+// A rank's own writes concern only itself. It recognises data that they overlap by the numbers of
+// the writes (write_log.h), and by a few pairs of a number and a clock, which tell which writes had
+// been completed when. While some are outstanding, what they overlap is not served, and everything
+// else is checked closely.
 //
-// Hits take no lock, and write nothing that others read. Some of them are reported to the policy,
-// later. Not thread-safe: one lock of the caller's covers one rank's view.
+// Hits take no lock and write nothing that others read. A sample of them is reported to the policy
+// later. Not thread-safe: the caller protects a rank's view by one lock.
 #pragma once
 
 #include <algorithm>
@@ -43,23 +43,25 @@ namespace nearcache {
 
 class SharedCache {
  public:
-  // What the first rank decides.
+  // Decided by the first rank.
   struct Plan {
-    uint32_t ranks = 1;         // that are to share it
-    uint64_t limit = 0;         // bytes that it may take, all together
-    bool in_bytes = true;       // displacements are bytes, not units of targets
-    GetCacheSettings settings;  // of all ranks together
+    uint32_t ranks = 1;         // number of ranks that are to share it
+    uint64_t limit = 0;         // bytes that it may take in total
+    bool in_bytes = true;       // displacements are in bytes, not in units of targets
+    GetCacheSettings settings;  // for all ranks together
   };
-  // Address space that its region needs.
+  // Returns the address space that the region needs.
   static uint64_t bytes_for(const Plan& plan);
-  // Builds one in `region`: zero, aligned to a page, of bytes_for(plan), shared by its ranks.
+  // Builds a cache in `region`, which is zero, page-aligned, bytes_for(plan) long, and shared by
+  // its ranks.
   static void make(std::byte* region, const Plan& plan);
 
-  // This process' view of it, as one more rank. Null, and why, where the region is none that this
-  // library can use, or there is no memory for a part of it within `budget`.
+  // Joins as one more rank and returns this process's view. Returns null, and the reason in
+  // `*wrong`, if this library cannot use the region, or `budget` has no memory for this rank's part
+  // of it.
   static std::unique_ptr<SharedCache> join(std::byte* region, uint64_t bytes, MemoryBudget* budget,
                                            std::string* wrong);
-  // The region stays as long as this view of it.
+  // Keeps the region alive as long as this view of it.
   void keep(std::shared_ptr<const void> region) { region_ = std::move(region); }
   ~SharedCache();
   SharedCache(const SharedCache&) = delete;
@@ -68,37 +70,38 @@ class SharedCache {
   // --- What this rank may be served. ---
 
   uint64_t clock() const { return header_->clock.load(std::memory_order_acquire); }
-  // Nothing that was fetched before is for this rank any more. Returns the floor.
+  // Makes everything fetched so far unusable for this rank. Returns the floor.
   uint64_t advance_floor() {
     floor_ = advance();
     note_sure();
     return floor_;
   }
   uint64_t floor() const { return floor_; }
-  // A later clock than any stamp so far.
+  // Advances the clock: returns one later than all stamps so far.
   uint64_t advance(uint64_t by = 1) {
     return header_->clock.fetch_add(by, std::memory_order_acq_rel) + by;
   }
 
-  // Own writes have no number, or had none: what is found is to be looked at closely.
+  // Sets whether own writes without a number are outstanding, or were: then everything found is
+  // checked closely.
   void doubt(bool in_doubt) { in_doubt_ = in_doubt, note_sure(); }
   bool in_doubt() const { return in_doubt_; }
   // A write has begun, with the next number.
   void write_begins() { writes_open_ = true, note_sure(); }
-  // Writes up to this number are complete, `now` is the last that was given.
+  // Writes up to number `up_to` are complete; `now` is the last number assigned.
   void writes_completed(uint32_t up_to, uint32_t now);
-  // The numbers begin anew: all that was fetched may be older than a write.
+  // The numbers start anew: everything fetched so far may be older than a write.
   void forget_writes() {
     marks_.clear();
     writes_open_ = false;
     advance_floor();
   }
 
-  // Nothing of it is in doubt.
+  // Returns true if nothing about the data is in doubt.
   [[gnu::always_inline]] bool is_sure(const PublishedEntry::Said& said) const {
     return said.stamp >= sure_;
   }
-  // Was a byte of it overwritten by this rank since? As of WriteLog::overwritten.
+  // Returns true if this rank has since overwritten a byte of it, as in WriteLog::overwritten.
   bool overwritten(const PublishedEntry::Said& said, int64_t from, int64_t to,
                    const WriteLog& writes) const {
     return writes.overwritten(said.key.target, from, to, completed_by(said.stamp));
@@ -107,24 +110,26 @@ class SharedCache {
   // --- Gets. ---
 
   using Found = Shard::Found;
-  // What has all the bytes of a get; whether it is for this rank is the caller's question.
+  // Finds an entry with all the bytes of a get. Whether this rank may be served it is for the
+  // caller to decide.
   [[gnu::always_inline]] bool find(uint64_t hash, const Key& key, uint64_t bytes, Found* found) {
     return find_by_name(hash, key, bytes, found) || find_with_care(hash, key, bytes, found);
   }
-  // The quickest way to most of it. What it does not find may be there all the same.
+  // The fastest way, for most entries; may miss an entry that is there.
   [[gnu::always_inline]] bool find_by_name(uint64_t hash, const Key& key, uint64_t bytes,
                                            Found* found) const {
     return view_.find(shard_number(key), hash, key, bytes, found);
   }
-  // The rest: by its name, if the index has another size by now, or by a part.
+  // Finds what find_by_name() missed: by key, if the index has changed its size, or as part of an
+  // entry.
   bool find_with_care(uint64_t hash, const Key& key, uint64_t bytes, Found* found);
-  // Copies them to a row of bytes. False: they were replaced meanwhile, and what was copied is
-  // worth nothing.
+  // Copies the bytes to a contiguous buffer. Returns false if they were replaced in the meantime;
+  // what was copied is then useless.
   [[gnu::always_inline]] bool copy(const Found& found, uint64_t bytes, void* to) const {
     load_bytes_to(to, found.data + found.offset, bytes);
     return found.is_still_there();
   }
-  // They were served.
+  // Counts a hit that was served.
   [[gnu::always_inline]] void count_hit(const Found& found) {
     hits_of_others_ += found.said.rank != rank_ ? 1 : 0;
     if (--until_sample_ == 0) [[unlikely]]
@@ -133,56 +138,58 @@ class SharedCache {
   uint64_t hits_of_others() const { return hits_of_others_; }
   void reset_counts() { hits_of_others_ = 0; }
 
-  // What a get has fetched is for all.
+  // Publishes for all ranks what a get has fetched.
   Shard::Stored publish(const Key& key, uint64_t hash, const std::byte* data, uint64_t bytes,
                         uint64_t stamp, const Shard::Terms& terms);
 
-  // A layout's name for all ranks; no_name: it has none, and is not to be cached.
+  // Returns the name of a layout that is common to all ranks; no_name if it has none and must not
+  // be cached.
   static constexpr uint32_t no_name = UINT32_MAX;
   uint32_t name(const Layout& layout);
 
   // --- For reports, and tests. ---
 
-  uint32_t rank() const { return rank_; }  // of those who have joined
+  uint32_t rank() const { return rank_; }  // its number among those that have joined
   uint32_t members() const { return header_->members.load(std::memory_order_relaxed); }
   struct Sizes {
     uint64_t entries = 0, index_entries = 0, storage_bytes = 0, stored_bytes = 0, metadata = 0,
              resets = 0;
   };
-  Sizes sizes();  // of all of it
-  Sizes part();   // this rank's: those of all its ranks together are all of it
+  Sizes sizes();  // of the whole cache
+  Sizes part();   // this rank's part: the parts of all its ranks add up to the whole
   uint64_t memory() const {
     return static_cast<uint64_t>(header_->memory.load(std::memory_order_relaxed));
   }
   const char* check();
   uint32_t shards() const { return header_->shards; }
   RobustLock& lock_of_shard(uint32_t number) { return shards_[number].lock(); }
-  void tell_policy();  // what it has not been told of hits yet
+  void tell_policy();  // reports the hits that it has not been told of yet
 
  private:
   struct LayoutName {
-    uint64_t first, second;  // of 128 bits; 0, 0: none
+    uint64_t first, second;  // 128 bits; 0, 0: none
   };
   static constexpr uint32_t most_layouts = 2048;
 
   struct Header {
-    // what this library writes when all else is there; `no_locks` where the system has none
+    // written last, by make(): the library's signature, or `no_locks` if the system has no robust
+    // locks
     std::atomic<uint64_t> ready;
     uint64_t bytes;
     uint32_t shards, ranks;
     uint64_t shard_bytes, limit;
     Shard::Plan plan;
     alignas(64) std::atomic<uint64_t> clock;
-    alignas(64) std::atomic<uint64_t> levels;  // of blocks under which entries are listed
+    alignas(64) std::atomic<uint64_t> levels;  // block sizes under which entries are listed
     std::atomic<uint32_t> parts_found;         // changes while ranks find parts
     alignas(64) std::atomic<uint32_t> members;
     std::atomic<int64_t> memory;
-    RobustLock lock;  // of names, and for the making of shards
+    RobustLock lock;  // for the names, and for making shards
     LayoutName layouts[most_layouts];
     Copies copies;
   };
   static constexpr uint64_t no_locks = 2;
-  // That the region was made by a library that lays it out alike.
+  // Identifies libraries that use the same layout of the region.
   static uint64_t signature();
   struct Sizing {
     uint32_t shards;
@@ -193,7 +200,7 @@ class SharedCache {
 
   SharedCache(std::byte* region, MemoryBudget* budget);
 
-  // Neighbours in memory are in one shard, so that parts of entries are found.
+  // Neighbouring bytes of memory are in one shard, so that parts of entries are found.
   static constexpr int block_bits = 14;
   [[gnu::always_inline]] uint64_t shard_number(const Key& key) const {
     const uint64_t block =
@@ -208,7 +215,7 @@ class SharedCache {
   }
   [[gnu::always_inline]] static void load_bytes_to(void* to, const void* from, uint64_t bytes) {
 #ifndef NEARCACHE_THREAD_SANITIZER
-    if (bytes == sizeof(uint64_t)) {  // the commonest get of all: no call
+    if (bytes == sizeof(uint64_t)) {  // the most common size: no call
       std::memcpy(to, from, sizeof(uint64_t));
     } else {
       copy_bytes(to, from, bytes);
@@ -227,25 +234,25 @@ class SharedCache {
   bool list_parts();
   void settle_memory();
 
-  // What a hit looks at comes first.
+  // What a hit accesses comes first.
   ShardView view_;
   int shard_shift_ = 63;
   uint32_t rank_ = 0;
-  uint64_t sure_ = 0;  // from this stamp on nothing is in doubt
+  uint64_t sure_ = 0;  // from this stamp on, nothing is in doubt
   uint64_t hits_of_others_ = 0;
   uint32_t until_sample_ = 1;
   Header* header_;
   std::vector<Shard> shards_;
   uint64_t floor_ = 0;
-  uint64_t clean_since_ = 0;  // all own writes had been completed
+  uint64_t clean_since_ = 0;  // clock at which all own writes had been completed
   bool in_doubt_ = false;
   bool writes_open_ = false;
   std::shared_ptr<const void> region_;
 
-  // Hits that the policy is to be told of: one in `interval_`, for as many. What it is told changes
-  // lines that others use, too, and costs 0.6 us where these have left the processor's caches;
-  // where nothing is evicted, it need not know well. It is told before `most_untold` hits, as it
-  // may not be long until something is.
+  // Hits to be reported to the policy: one in `interval_`, counted as that many. A report changes
+  // lines that others use, too, and costs 0.6 us if these have left the processor's caches. While
+  // nothing is evicted, the policy need not know much. It is told before there are `most_untold`
+  // hits, since evictions may begin soon.
   static constexpr uint32_t least_interval = 8, most_interval = 256, most_samples = 32,
                             most_untold = 2048;
   struct Sample {
@@ -255,12 +262,12 @@ class SharedCache {
   std::array<Sample, most_samples> samples_;
   uint32_t sample_count_ = 0;
   uint32_t interval_ = least_interval;
-  std::vector<uint64_t> evictions_;  // by shard, as far as is known
+  std::vector<uint64_t> evictions_;  // by shard, as far as known
   uint64_t random_ = 0x9e3779b97f4a7c15u;
 
-  // Looks for parts, and how many found some: where they find nothing they are mostly left out.
+  // Look-ups of parts, and how many of them found one: if they find nothing, most are skipped.
   uint32_t part_looks_ = 0, parts_found_ = 0, part_skips_ = 0;
-  // And where nobody finds any, most of what is published cannot be found so.
+  // And if no rank finds any, most of what is published is not listed for them.
   uint32_t published_ = 0, parts_known_ = 0;
   bool parts_wanted_ = true;
   uint64_t last_level_ = 0;
@@ -273,8 +280,8 @@ class SharedCache {
   static constexpr size_t most_marks = 16;
   std::vector<Mark> marks_;
   MemoryBudget* budget_;
-  uint64_t accounted_ = 0;                        // of the region's memory, in the budget
-  std::unordered_map<uint32_t, uint32_t> names_;  // by a layout's number in this process
+  uint64_t accounted_ = 0;  // part of the region's memory that is counted in the budget
+  std::unordered_map<uint32_t, uint32_t> names_;  // by a layout's id in this process
 };
 
 }  // namespace nearcache
