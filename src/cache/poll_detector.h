@@ -14,9 +14,9 @@ class PollDetector {
   // Odd, so that if several words are polled in turn, each is the inspected one at times, however
   // it is read: quickly, slowly or from the network. For that reason all reads count.
   static constexpr uint32_t reads_a_look = 47;
-  // Hits on no more than this many different words since the last inspection are polling,
+  // Hits on no more than this many different words between two inspections count as polling.
   static constexpr int polled_words = 4;
-  // even if there are misses in between, as long as at least one read in this many is a hit.
+  // Misses in between do not matter, as long as at least one read in this many is a hit.
   static constexpr uint32_t reads_a_hit = 3;
 
   // Called when a hit at `address` is about to be served on the fast path. Returns true if it must

@@ -95,7 +95,7 @@ class CachedWindow {
   // Changes the mode. Gets in flight complete and serve those that wait for them, but are not kept.
   void set_mode(Mode mode);
   void set_rules(const CachingRules& rules);
-  // Serves nothing that was read before. In mode transparent, the caller must count an acquire
+  // Makes everything read so far stale. In mode transparent, the caller must count an acquire
   // itself.
   void invalidate();
   void reset();  // empties the cache and zeroes all counts
@@ -110,7 +110,7 @@ class CachedWindow {
            acquires_->quiet.load(std::memory_order_relaxed);
   }
   bool has_cache() const { return cache_ != nullptr && (has_room_to_store() || !stores()); }
-  // Like has_cache(), for a cache that has been made, if stores().
+  // Like has_cache(). pre: the cache has been made, and stores() is true.
   bool has_room_to_store() const { return has_storage_ || shared_ != nullptr; }
   bool make_cache(const GetCache::Geometry& growth);
   // Returns how far caches with these rules may grow within `limit` bytes.
@@ -132,7 +132,7 @@ class CachedWindow {
     return !ends_at_acquires(rules_.mode) ||
            (acquires_->quiet.load(std::memory_order_relaxed) && !epochs_.may_begin_later(target));
   }
-  // Tells that own writes have bypassed this class, or may have.
+  // Tells the cache that own writes have bypassed this class, or may have.
   void wrote_unnoted();
   // Returns the id of a layout for keys; SharedCache::no_name if it has none.
   uint32_t name_of(const Layout& layout) const {
@@ -209,7 +209,7 @@ class CachedWindow {
     // rest: the get in flight that will deliver the head, and the waiter for it
     uint32_t record = no_record, waiter = no_record;
     uint64_t serial = 0;  // rest: the serial of that get
-    // generation of the cache, own writes and insertions at the time of the decision: if they have
+    // generation of the cache, own writes and insertions at the time of the decision: if any has
     // changed when the get has been issued, another thread has intervened
     uint32_t generation = 0;
     uint32_t write_seq = 0;
@@ -238,15 +238,15 @@ class CachedWindow {
   };
   // Called when the get of a miss or a rest has been issued.
   Issued issued(const RemoteGet& asked, const Decision& decision);
-  // Returns the get at the `place`-th further place of a miss, to be fetched as a line; nothing is
-  // to be fetched if its line has no bytes. Then call issued_ahead() or rest_refused().
+  // Returns the get for the `place`-th place ahead of a miss, to be fetched as a line; if the line
+  // has no bytes, nothing is to be fetched. Then call issued_ahead() or rest_refused().
   Decision look_ahead(const RemoteGet& get, const Decision& decision, uint32_t place);
   void issued_ahead(const RemoteGet& get, const Decision& ahead);
-  // Called when a get that bypassed the cache has been issued. If its target is no rank, it is not
-  // outstanding anywhere.
+  // Called when a get that bypassed the cache has been issued. A get whose target is not a rank is
+  // not outstanding anywhere.
   void passed(uint64_t bytes, Targets target);
-  // Called when the get of a rest or a line was refused: the waiter for its head must not be
-  // written to.
+  // Called when the get of a rest or a line was refused. Removes the waiter for its head, whose
+  // origin must not be written to any more.
   void rest_refused(const Decision& decision);
 
   bool adapt_is_due() const { return cache_ != nullptr && cache_->adapt_is_due(); }
@@ -393,7 +393,7 @@ class CachedWindow {
   void serve_waiters(const PendingGet& get, const std::byte* packed, bool succeeded);
   void release(uint32_t record);
 
-  // What a hit and its flush access comes first.
+  // Members that a hit and its flush access come first.
   GetCache* cache_ = nullptr;
   Epochs epochs_;
   RecordPool<PendingGet>::List pending_of_all_;

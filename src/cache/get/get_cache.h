@@ -257,18 +257,19 @@ class alignas(64) GetCache {
     generation_ = generation + drops_;
     stale_ = index_.used() != 0 && versions_ == nullptr;
   }
-  // Sets what decides whether entries of older generations may be served; null: none may. Older
-  // entries stay until they are looked up.
+  // Sets the versions that decide whether entries of older generations may be served; null: none
+  // may be. Older entries stay until they are looked up.
   void set_versions(Versions* versions) {
     versions_ = versions;
     stale_ = versions == nullptr && index_.used() != 0;
   }
   // Sets the array, indexed by entry number, through which others read entries without a lock
-  // (cache/shared). An entry is retired there before it goes. pre: nothing is published in it.
+  // (cache/shared). An entry is retired there before it is removed. pre: nothing is published in
+  // it.
   void set_published(PublishedEntry* entries) { published_.set(entries), publishes_ = true; }
   // Returns the maximum number of descriptors: of entries and of pieces of free storage.
   static uint64_t most_descriptors(const Geometry& geometry);
-  // Counts hits that others had without reporting them at once. pre: the entry is still there.
+  // Counts hits that others had and report only now. pre: the entry is still there.
   void count_hits(EntryId id, uint32_t hits) {
     now_ += hits, hits_ += hits;
     requested_bytes_ += uint64_t{entries_[id].size} * hits;
@@ -306,7 +307,7 @@ class alignas(64) GetCache {
     return worth_.worth_storing(bytes, sketch_.count(hash) > 0, cost_ns(bytes), copy_ns);
   }
 
-  // Records a miss that is not inserted in the sketch.
+  // Records in the sketch a miss that is not inserted.
   void remember(uint64_t hash) {
     age_sketch();
     sketch_.add(hash, 1);
@@ -406,7 +407,7 @@ class alignas(64) GetCache {
   Lookup lookup_pending(const Entry& entry, EntryId id, uint64_t bytes) const;
   Insert make_index_room(uint64_t hash, EntryId id, const Newcomer& newcomer);
   bool allocate(EntryId id, const Newcomer& newcomer, bool* evicted);
-  // Fills in what every entry of a get in flight begins with.
+  // Fills in the fields that all entries of gets in flight have in common.
   Entry& name_entry(EntryId id, const Key& key, uint64_t bytes, uint32_t token);
   // list() makes an entry findable, unlist() undoes that.
   bool list(uint64_t hash, EntryId id);

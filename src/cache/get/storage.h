@@ -106,7 +106,7 @@ class Storage {
   EntryId last() const { return last_; }
   EntryId first() const { return first_; }
 
-  uint32_t descriptors_touched() const { return touched_; }  // never falls: those with memory
+  uint32_t descriptors_touched() const { return touched_; }  // how many have memory; never falls
   uint32_t length(EntryId id) const {
     const EntryId after = entries_[id].after;
     return (after == no_entry ? end_ : entries_[after].place) - entries_[id].place;

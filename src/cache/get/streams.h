@@ -11,8 +11,8 @@
 
 namespace nearcache {
 
-// What else is worth fetching: `places` places at multiples of `stride` from the requested one. 0
-// places: nothing.
+// Further places worth fetching: `places` of them, at multiples of `stride` from the requested one.
+// None if `places` is 0.
 struct Ahead {
   int64_t stride = 0;
   uint32_t places = 0;

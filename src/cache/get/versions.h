@@ -5,7 +5,7 @@
 // for its own stores and one for others' writes. Reading them again after an acquire (a validation)
 // tells whether anything may have changed since. Entries carry the number of acquires at the time
 // when their get was issued (their stamp); a region has a floor, and older stamps are not valid.
-// The protocol and the proof of it: docs/semantics.md, "Coherent mode".
+// The protocol, and the argument for it: docs/semantics.md, "Coherent mode".
 //
 // Knows nothing of MPI and fetches nothing: the front end does, and reports what it has read.
 #pragma once
@@ -56,7 +56,7 @@ void each_region(uint64_t mask, Call call) {
 // each rank has. Regions of a page or more begin at page boundaries of the owner's memory, so that
 // no page that is stored to spans two of them. The first region is therefore shorter by the
 // memory's lead, its distance from the beginning of its page: malloc, for example, returns memory
-// 16 bytes behind one.
+// 16 bytes after the beginning of a page.
 class Regions {
  public:
   // `most_bytes`: the most that any rank exposes.

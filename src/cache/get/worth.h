@@ -65,9 +65,9 @@ class Worth {
   }
 
  private:
-  // until more than this many outcomes are known, half of what is stored is expected to be hit
+  // weight of the initial assumption that half of what is stored will be hit, in outcomes
   static constexpr float prior = 8;
-  static constexpr float first_guess = 256;  // gets until a hit, likewise
+  static constexpr float first_guess = 256;  // initially assumed gets until a hit
   static constexpr float patience = 4;       // of entries hit at random times, 2% wait longer
   // outcomes after which the past is halved, since a program may change
   static constexpr float most_counted = 512;

@@ -397,11 +397,11 @@ class PageCache {
   Page* current(int pe, uint64_t number);  // nullptr if not cached; drops stale data first
   Page& take(int pe, uint64_t number);     // current(), or a new page, which may evict another
   void refresh(Page& page);
-  void empty(Page& page);  // puts its dirty bytes and drops its written state before eviction
+  void empty(Page& page);  // before eviction: puts its dirty bytes, drops its mask
   void ahead_unused(Page& page);
   void lose_valid(Page& page, uint64_t lines);
   bool known(const Page& page, size_t begin, size_t end) const;
-  bool use(Page& page, size_t begin, size_t end);  // returns known(); marks the bytes as used
+  bool use(Page& page, size_t begin, size_t end);  // known(); if so, marks the bytes as used
   void look(PageReader& reader, int pe, uint64_t address, size_t bytes);
   bool nothing_to_do(PollDetector& polls) const;
   double now_ns() const { return transport_->now_ns(); }
@@ -449,7 +449,7 @@ class PageCache {
   bool put_around(int pe, uint64_t address, const void* from, size_t bytes);
   void write_through(Page& page, size_t offset, const void* from, size_t bytes);
 
-  // What a hit reads comes first, in one line of the processor's cache.
+  // Members that a hit reads come first, in one line of the processor's cache.
   PagePool pool_;
   char* data_ = nullptr;
   int page_shift_ = 10, line_shift_ = 6;

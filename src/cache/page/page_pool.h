@@ -57,8 +57,8 @@ class PagePool {
   Page& likely(int pe, uint64_t number) const { return pages_[heads_[hash(pe, number)]]; }
   Page* find(int pe, uint64_t number) const;
 
-  // Like find(), without the lock. The result is correct only if removals_unlocked() has not
-  // changed between before the search and after the page was read. May miss a page that is cached.
+  // Like find(), without the lock. The result is valid only if removals_unlocked() returns the same
+  // value before the search and after the page has been read. May miss a page that is cached.
   Page* find_unlocked(int pe, uint64_t number) const {
     uint32_t i = heads_[hash(pe, number)].load();
     for (int steps = 0; i != frames_ && steps < longest_walk; ++steps) {

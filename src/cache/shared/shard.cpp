@@ -209,10 +209,10 @@ void Shard::tell(EntryId id, const SharedData& data, const Terms& terms, Stored*
   if (terms.parts) stored->levels = list_parts(id, data.key, data.bytes);
 }
 
-// Asks for large pages only where something is stored: a window that keeps hardly anything takes
-// none, and the system has little to copy. If the system makes none on request, it may still do so
-// by itself if it knows that they are wanted; each process must then advise it for its own mapping,
-// which splits that mapping.
+// Asks for large pages only once a little is stored in them: a window that keeps hardly anything
+// takes none, and the system has little to copy. If the system makes none on request, it may still
+// do so by itself if it knows that they are wanted; each process must then advise it for its own
+// mapping, which splits that mapping.
 void Shard::want_large_pages(EntryId id, const SharedData& data) {
   if (data.data == nullptr) return;
   if (!no_large_pages_) no_large_pages_ = !cache_->make_large_pages(id, &state_->large_pages);

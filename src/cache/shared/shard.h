@@ -138,7 +138,7 @@ class alignas(64) Shard {
     uint32_t evicted = 0;
     int adapted = 0;          // number of sizes that were changed
     uint64_t levels = 0;      // mask under which it can be found by parts
-    int64_t more_memory = 0;  // by which the shard's memory has changed
+    int64_t more_memory = 0;  // bytes by which the shard's memory has changed
   };
   Stored publish(const SharedData& data, const Terms& terms);
 
@@ -175,8 +175,8 @@ class alignas(64) Shard {
     std::atomic<uint64_t> published_up_to;  // one more than the highest entry number ever published
     uint64_t resets;
     uint64_t counted;      // its memory, as counted by those that share it
-    uint32_t large_pages;  // with which its storage begins
-    bool miscounted;       // it has started afresh since
+    uint32_t large_pages;  // number of them at the beginning of its storage
+    bool miscounted;       // it has started afresh since `counted` was set
     bool broken;           // someone died with the lock while others were copying
     // read by hits; seldom changes
     alignas(64) std::atomic<uint64_t> buckets;  // of the engine's index
@@ -221,9 +221,9 @@ class alignas(64) Shard {
   RobustLock* making_;
   Copies* copies_;
   const std::atomic<uint32_t>* members_;
-  bool waited_in_vain_ = false;  // for the lock, the last time
-  uint64_t advised_bytes_ = 0;   // of the storage, for which this process has asked for large pages
-  bool no_large_pages_ = false;  // could be made
+  bool waited_in_vain_ = false;  // the last attempt to take the lock failed
+  uint64_t advised_bytes_ = 0;   // storage for which this process has asked for large pages
+  bool no_large_pages_ = false;  // the system could make none
   Directory::Bucket* buckets_;
   uint64_t engine_bytes_;
   GetCache* cache_;

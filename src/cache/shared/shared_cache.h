@@ -77,7 +77,7 @@ class SharedCache {
     return floor_;
   }
   uint64_t floor() const { return floor_; }
-  // Advances the clock: returns one later than all stamps so far.
+  // Advances the clock and returns it: the new clock is later than all stamps so far.
   uint64_t advance(uint64_t by = 1) {
     return header_->clock.fetch_add(by, std::memory_order_acq_rel) + by;
   }
@@ -234,7 +234,7 @@ class SharedCache {
   bool list_parts();
   void settle_memory();
 
-  // What a hit accesses comes first.
+  // Members that a hit accesses come first.
   ShardView view_;
   int shard_shift_ = 63;
   uint32_t rank_ = 0;
