@@ -1,13 +1,13 @@
-// The one way that the library includes mpi.h.
+// Every file of the library that needs mpi.h includes it through this header.
 //
-// In the preload object our MPI_X carry other link names, caching_MPI_X: the exported MPI_X are
-// trampolines (trampoline.h), so that an object that does not fit the program's MPI can step aside.
-// And Open MPI's predefined handles are addresses of objects in its library, which need not be
-// loaded when we are: they are looked up at start (next.h), so MPI_INT, MPI_COMM_WORLD and the like
-// may not be used in static initialisers.
+// In the preload object, our definitions of MPI_X have the link names caching_MPI_X. The exported
+// MPI_X are trampolines (trampoline.h), so that an object that does not fit the program's MPI can
+// take itself out of the path. Open MPI's predefined handles are addresses of objects in its
+// library, which may not be loaded yet when our object is. They are looked up at startup (next.h),
+// so MPI_INT, MPI_COMM_WORLD and the like must not be used in static initialisers.
 //
-// What neither defines an entry point nor looks for the functions below us is compiled once for the
-// object and the archive.
+// Code that neither defines an entry point nor looks up the functions below us is compiled once for
+// both the object and the archive.
 #pragma once
 
 #include "declared.h"
@@ -36,7 +36,7 @@ extern Predefined predefined;
   (static_cast<type>(::nearcache::mpi::predefined.global))
 #endif
 
-// SimGrid's MPI_Compare_and_swap takes the compared value as plain void*.
+// SimGrid's MPI_Compare_and_swap takes the comparand as a non-const void*.
 #ifdef NEARCACHE_FAMILY_SIMGRID
 #define NEARCACHE_COMPARE_CONST
 #else

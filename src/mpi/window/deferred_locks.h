@@ -1,12 +1,14 @@
-// Shared locks that have not been passed to MPI (docs/semantics.md, "Shared locks"). MPI may
-// take a lock as late as the first operation of its epoch, so an epoch whose gets are all
-// served needs none. But no other rank's exclusive epoch may come between its gets: always
-// and user have a promise; transparent remembers what it serves until it is known that none
-// did.
+// Shared locks that the program has asked for but that have not been passed to MPI yet
+// (docs/semantics.md, "Shared locks"). MPI may acquire a lock as late as the first operation of its
+// epoch, so an epoch whose gets are all served from the cache needs no lock at all. But no other
+// rank's exclusive epoch may come between its gets. In modes always and user the program has
+// promised that; mode transparent remembers the gets it serves until it is known that no such epoch
+// intervened.
 //
-// Locks go down in the order in which the program asked for them, whatever window they are of, and
-// before others may learn that it has: a program that takes its locks in one order everywhere must
-// not come to a deadlock by ours. (Not with threads: one must not wait for another one's lock.)
+// Locks are passed to MPI in the order in which the program asked for them, across all windows, and
+// before other ranks can learn that it has asked: deferral must not deadlock a program that takes
+// its locks in the same order everywhere. (This order is not kept with MPI_THREAD_MULTIPLE, where
+// one thread must not wait for another one's lock.)
 #pragma once
 
 #include <atomic>
@@ -22,7 +24,7 @@ namespace nearcache::mpi {
 
 class Window;
 
-// Any thread. None of these may be called with the window's lock held, but those that say so.
+// Thread-safe. Must not be called with the window's lock held, unless noted otherwise.
 class DeferredLocks {
  public:
   DeferredLocks() = default;
@@ -33,15 +35,16 @@ class DeferredLocks {
   bool any() const { return count_.load(std::memory_order_relaxed) != 0; }
 
   void defer(uint32_t target, int assert);
-  // It has not gone down yet.
+  // Returns true if the lock of `target` has not been passed to MPI yet.
   bool waits(uint32_t target);
-  // Those of `targets` are taken now, before an operation, and all that are older. An error of
-  // MPI's.
+  // Passes the deferred locks of `targets` to MPI before an operation, along with all older ones.
+  // Returns an MPI error code.
   int take(Window& window, Targets targets);
-  // Those of all windows are: another lock follows, or a call by which others may learn of them.
+  // Passes the deferred locks of all windows to MPI: another lock follows, or a call by which other
+  // ranks may learn of them.
   static void take_waiting();
-  // Before gets of `targets` are completed: what was served under such a lock becomes final, or is
-  // issued. An error of MPI's.
+  // Called before gets of `targets` are completed: what was served under such a lock becomes final
+  // or, if that is not safe, is issued after all. Returns an MPI error code.
   int confirm(Window& window, Targets targets);
   // Operations of `targets` are complete. With the window's lock.
   void completed(const Window& window, Targets targets);
@@ -55,7 +58,7 @@ class DeferredLocks {
   bool remembers(uint32_t target);
   // The get was served, in mode transparent; with the window's lock.
   void served(const GetCall& call);
-  // So many were that some must be confirmed before more are.
+  // Returns true if so many gets were served that they must be confirmed before more are.
   bool full();
 
  private:
@@ -64,7 +67,7 @@ class DeferredLocks {
     uint32_t target;
     int assert;
     State state;
-    uint64_t number;  // of all that were deferred
+    uint64_t number;  // in the order of all deferred locks
   };
   using Locks = std::vector<Lock>;
   Locks::iterator find(uint32_t target);
@@ -77,12 +80,13 @@ class DeferredLocks {
   static int issue(Window& window, const GetCall& get);
 
   std::atomic<uint32_t> count_{0};
-  std::mutex mutex_;  // covers what follows, with other threads
+  std::mutex mutex_;  // guards the members below when there are other threads
   Locks locks_;
   std::vector<GetCall> served_;
 };
 
-// Before a call, or a write, by which others may learn that this rank has asked for locks.
+// Called before a call or a write by which other ranks may learn that this rank has asked for
+// locks.
 inline bool locks_wait() noexcept {
   return context.locks_waiting.load(std::memory_order_relaxed) != 0;
 }

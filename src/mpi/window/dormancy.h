@@ -1,4 +1,4 @@
-// Mode transparent, if too few gets repeat: a program must not pay for the search.
+// Keeps a program from paying for look-ups in mode transparent when too few of its gets repeat.
 #pragma once
 
 #include <algorithm>
@@ -6,13 +6,13 @@
 
 namespace nearcache::mpi {
 
-// After a span of gets in which too few were hits, most gets pass, and short spans look again.
-// Where a get takes microseconds one hit in 64 gets pays for the search; where it takes 100 ns, a
-// miss costs what several hits save.
+// After a span of gets with too few hits, most gets bypass the cache, and short spans check whether
+// that has changed. Where a get takes microseconds, one hit in 64 gets pays for the look-ups; where
+// it takes 100 ns, a miss costs what several hits save.
 class Dormancy {
  public:
-  // Is this get, which may not be one of the quickest hits, to pass? `hits` counts all of the
-  // window so far; `cheap`: gets are loads, nearly.
+  // Returns true if this get, which may not be one of the quickest hits, should bypass the cache.
+  // `hits`: all hits of the window so far; `cheap`: gets are hardly more than loads.
   bool passes(uint64_t hits, bool cheap) {
     constexpr uint32_t first_span = 1024, cheap_span = 128, short_span = 64, pause = 4096;
     if (asleep_ > 0) {
@@ -30,13 +30,13 @@ class Dormancy {
   }
 
   bool asleep() const { return asleep_ > 0; }
-  // So many more gets have passed.
+  // Accounts for `gets` more gets that bypassed the cache.
   void passed(uint32_t gets) { asleep_ -= gets < asleep_ ? gets : asleep_; }
 
  private:
-  // gets looked at in this span, its length, gets to let pass until the next
+  // gets looked at in this span, the span's length, gets left to bypass before the next span
   uint32_t awake_ = 0, span_ = 1024, asleep_ = 0;
-  uint64_t hits_then_ = 0;  // when the span began
+  uint64_t hits_then_ = 0;  // at the start of the span
 };
 
 }  // namespace nearcache::mpi

@@ -1,4 +1,4 @@
-// A get, as the program asked for it.
+// A get with the program's arguments.
 #pragma once
 
 #include "mpi/coherence/receives.h"
@@ -6,7 +6,7 @@
 
 namespace nearcache::mpi {
 
-// Counts as MPI_Count.
+// Counts are widened to MPI_Count.
 struct GetCall {
   void* origin;
   MPI_Count origin_count;
@@ -17,7 +17,7 @@ struct GetCall {
   MPI_Datatype target_type;
 };
 
-// MPI will write to own memory, which may be a window's.
+// Reports that MPI will write to this rank's memory, which may be part of a window.
 inline void note_receives(const GetCall& call) {
   if (receives_are_told()) [[unlikely]]
     tell_received(call.origin, call.origin_count, call.origin_type, true);

@@ -1,5 +1,5 @@
-// Pauses: for a while, calls on a window of which nothing is cached, and nothing would be, go to
-// MPI at once and unnoted (docs/architecture.md, "Windows that pause").
+// Pauses: for a while, calls on a window that has nothing in the cache, and would put nothing
+// there, go straight to MPI without being noted (docs/architecture.md, "Windows that pause").
 #pragma once
 
 #include <climits>
@@ -11,14 +11,14 @@ namespace nearcache::mpi {
 
 class Pause {
  public:
-  static constexpr uint32_t span = 4096;  // gets of a pause; then some are looked at again
+  static constexpr uint32_t span = 4096;  // gets per pause; then some are inspected again
   // calls in a row that bypassed the cache before a pause begins
   static constexpr uint32_t look = 64;
 
-  // Puts, accumulates and flushes pass.
+  // Puts, accumulates and flushes go straight to MPI.
   bool on() const { return on_; }
-  // This get passes, and is counted: one of the type at hand, of no more bytes than those that went
-  // past the cache.
+  // Returns true, and counts the get, if it may go straight to MPI: it has the current datatype and
+  // is no larger than the gets that bypassed the cache.
   bool takes(MPI_Datatype type, MPI_Count count) {
     if (left_ == 0 || type != type_ || count <= 0 || static_cast<uint64_t>(count) > most_count_)
       return false;
@@ -26,21 +26,22 @@ class Pause {
     bytes_ += size_ * static_cast<uint64_t>(count);
     return true;
   }
-  // The same of another type, which is at hand from now on. `size`: of one.
+  // Like the above for another datatype, of `size` bytes, which becomes the current one.
   bool takes(MPI_Datatype type, uint64_t size, MPI_Count count) {
     if (left_ == 0 || size == 0) return false;
     learn(type, size);
     return takes(type, count);
   }
 
-  // A get bypassed the cache, or another call of those that always do: a write, a get of the own
-  // rank. Is it time to pause?
+  // Called when a get, or a call that always bypasses the cache (a write, a get from the rank
+  // itself), has bypassed it. Returns true if it is time to consider a pause.
   bool get_passed() { return ++gets_in_a_row_ % look == 0; }
   bool other_passed() { return ++others_in_a_row_ % look == 0; }
-  // A get was asked of the cache.
+  // The cache was consulted for a get.
   void get_asked() { gets_in_a_row_ = others_in_a_row_ = 0; }
 
-  // `largest`: larger gets end it. `counted`: gets of the window are.
+  // `largest`: the most bytes of a get that the pause lets pass; a larger one ends it. `counted`:
+  // the window's gets appear in its counters.
   void begin(MPI_Datatype type, uint64_t size, uint64_t largest, bool counted) {
     on_ = true;
     counted_ = counted;
@@ -48,9 +49,9 @@ class Pause {
     most_bytes_ = largest;
     learn(type, size);
   }
-  // Until the first get from another rank.
+  // Begins a pause that lasts until the first get from another rank.
   void begin_of_others() { on_ = counted_ = true; }
-  // Returns how many gets passed.
+  // Returns how many gets passed during the pause.
   uint32_t end() {
     const uint32_t gets = passed();
     if (counted_) gets_ += gets;
@@ -72,13 +73,13 @@ class Pause {
     most_count_ = most_bytes_ / size;
   }
 
-  uint32_t left_ = 0;  // gets that will pass
+  uint32_t left_ = 0;  // gets that may still pass
   bool on_ = false, counted_ = false;
   MPI_Datatype type_{};
   uint64_t size_ = 0, most_count_ = 0;
   uint64_t bytes_ = 0;  // of all gets that passed
   uint64_t most_bytes_ = 0;
-  uint64_t gets_ = 0;  // that passed in pauses that are over
+  uint64_t gets_ = 0;  // passed in earlier pauses
   uint32_t gets_in_a_row_ = 0, others_in_a_row_ = 0;
 };
 

@@ -1,5 +1,6 @@
-// Requests of Rgets whose data is to be kept, or whose cost is measured. The program may change the
-// buffer once the request is complete, so the data must be taken then, not at the end of the epoch.
+// Requests of Rgets whose data is to be cached or whose cost is measured. The program may change
+// the buffer once the request is complete, so the data must be copied then, not at the end of the
+// epoch.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +14,18 @@ namespace nearcache::mpi {
 
 class Window;
 
-// `sample`: the number by which its wait is measured, 0 if it is not. No record: it is measured
-// only.
+// `sample`: the number of the measurement, 0 if the wait is not measured. `record` is no_record if
+// the request is only measured.
 void request_track(MPI_Request request, Window* window, uint32_t record, uint64_t serial,
                    uint64_t sample);
 
-// The request of a get or an own write of which nothing is kept: its completion tells nothing of
-// others.
+// Notes the request of a get or an own write that the cache keeps nothing of: its completion says
+// nothing about other ranks.
 void request_note_plain(MPI_Request request);
 
-// A request of an own write or a get was issued, with this result: where it may matter, it is known
-// for one that tells nothing of others. That of served Rgets always is.
+// Called when an own write or a get with a request was issued and returned `rc`. Where it matters,
+// notes that the request's completion says nothing about other ranks; that of served Rgets never
+// does.
 inline int noted_plain(int rc, const MPI_Request* request) {
   if (rc != MPI_SUCCESS) return rc;
   if (served_request.is(*request)) {
@@ -33,12 +35,13 @@ inline int noted_plain(int rc, const MPI_Request* request) {
   }
   return rc;
 }
-// Whether MPI says so without completing it.
+// Asks MPI whether the request is complete, without completing it. Also true if MPI returns an
+// error.
 bool is_complete(MPI_Request request);
 
-// Of a fetching operation: its completion may tell of others. One that is complete at once may have
-// the handle of requests that tell nothing, so its return tells. (Out of quiet phases any
-// completion does.)
+// Called when a fetching operation with a request was issued: its completion may carry news of
+// other ranks. If it is complete at once, its handle may be the same as that of requests that carry
+// none, so its return already counts as an acquire. (Outside of quiet phases any completion does.)
 inline int noted_fetch(int rc, const MPI_Request* request) {
   if (rc == MPI_SUCCESS &&
       (served_request.is(*request) ||
@@ -47,7 +50,7 @@ inline int noted_fetch(int rc, const MPI_Request* request) {
   return rc;
 }
 
-// The window is being freed: its requests need no tracking any more.
+// The window is being freed: stops tracking its requests.
 void requests_forget(const Window* window);
 
 }  // namespace nearcache::mpi

@@ -1,6 +1,6 @@
-// The clock that samples the cost of gets. In SimGrid's SMPI it is the simulation's: the real time
-// of a get means nothing there, and a cost that differed from run to run would make the cache
-// differ, and with it the result.
+// The clock used to sample the cost of gets. Under SimGrid's SMPI it is the simulated clock: the
+// real time of a get means nothing there, and a cost that varied from run to run would make the
+// cache behave differently, and with it the simulation's result.
 #pragma once
 
 #include "base/clock.h"

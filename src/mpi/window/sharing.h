@@ -1,5 +1,5 @@
-// Which ranks of a window's communicator share a cache (option share), and how they get access to
-// its memory.
+// Determines which ranks of a window's communicator share a cache (option share), and gives them
+// access to its memory.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,14 @@ namespace nearcache::mpi {
 
 inline constexpr const char* alone_on_node = "no other rank of its node shares it";
 
-// Why this rank does not share, as far as it knows by itself, its mode apart; empty if it wants to.
+// Returns why this rank does not share, as far as it can tell by itself and ignoring its mode;
+// empty if it wants to share.
 std::string why_not_shared(ShareUse use, const WindowIdentity& identity);
 
-// The two numbers of each rank of which all have to know the greatest to know whether some of them
-// may share: it takes two that want to.
+// Two numbers per rank. Their maxima over all ranks tell whether at least two ranks want to share;
+// fewer than two cannot.
 struct SharersAgreed {
-  int64_t last = 0, first = 0;  // of those who want to: rank + 1, and ranks - rank
+  int64_t last = 0, first = 0;  // for a rank that wants to share: rank + 1, and ranks - rank
   SharersAgreed() = default;
   SharersAgreed(bool wants, const WindowIdentity& identity)
       : last(wants ? identity.rank + 1 : 0), first(wants ? identity.ranks - identity.rank : 0) {}
@@ -30,9 +31,9 @@ struct SharersAgreed {
   }
 };
 
-// Collective over `comm`, where several of its ranks want to share: those of a node that do make
-// one cache. `options` are this rank's, of the window. Null, and why, where this rank has one of
-// its own.
+// Collective over `comm`, called if several of its ranks want to share: those on the same node that
+// want to form one cache. `options` are this rank's options for the window. Returns null and sets
+// `*why_not` if this rank has a cache of its own.
 std::unique_ptr<SharedCache> share_with_node(MPI_Comm comm, const Options& options,
                                              const WindowIdentity& identity, std::string* why_not);
 

@@ -1,5 +1,5 @@
-// One MPI window: what its calls mean to its cache (cache/get/cached_window.h), which of its gets
-// are measured or bypass the cache, and what is reported about them.
+// One MPI window: maps its calls to operations of its cache (cache/get/cached_window.h), decides
+// which of its gets are measured or bypass the cache, and reports about them.
 #pragma once
 
 #include <atomic>
@@ -29,49 +29,50 @@
 
 namespace nearcache::mpi {
 
-// Locks in programs with MPI_THREAD_MULTIPLE only: an uncontended lock would be a third of a hit.
-// Never held while MPI is called for something that may wait.
+// Locks only in programs with MPI_THREAD_MULTIPLE: even an uncontended lock would take a third of
+// the time of a hit. Never held during a call to MPI that may wait.
 class WindowLock : public OptionalLock {
  public:
   explicit WindowLock(std::mutex& mutex) : OptionalLock(context.threaded ? &mutex : nullptr) {}
 };
 
 struct WindowIdentity {
-  int64_t id = 0;  // agreed by all ranks of the window
+  int64_t id = 0;  // agreed on by all ranks of the window
   MPI_Win handle = MPI_WIN_NULL;
   int rank = 0, ranks = 1;  // in the window's group
   int64_t unit = 1;         // displacement unit of all ranks, 0 if they differ
-  // displacements are addresses of attached memory: nothing is known of what lies around a get
+  // displacements are addresses of attached memory: nothing is known about what lies around a get
   bool dynamic = false;
-  bool overlaps = false;     // some rank's memory of it is another window's, too
-  int64_t least_bytes = 0;   // of memory that each rank exposes at least; 0 where that is not known
-  std::vector<uint8_t> far;  // by rank
+  bool overlaps = false;     // some rank's memory of this window also belongs to another window
+  int64_t least_bytes = 0;   // lower bound on the memory that each rank exposes; 0 if unknown
+  std::vector<uint8_t> far;  // by rank: it is on another node
 };
 
 class Window {
  public:
-  // `obstacle` says why nothing may ever be cached (a shared-memory window, ...); empty if all is
-  // well.
+  // `obstacle` says why nothing may ever be cached (a shared-memory window, ...); empty if caching
+  // is possible.
   Window(WindowIdentity identity, const Options& options, std::string obstacle);
-  ~Window();  // of its memory alone
+  ~Window();  // frees its memory only; see retire()
 
-  // It has been freed: takes back all that it has elsewhere. Others may still ask for its counters.
+  // Called when the program has freed the window: releases everything it holds elsewhere. Others
+  // may still ask for its counters.
   void retire();
 
   MPI_Win handle() const { return handle_; }
   const WindowIdentity& identity() const { return identity_; }
-  // Its ranks; asked of MPI once. MPI_GROUP_NULL where that fails.
+  // The window's group; MPI is asked for it once. MPI_GROUP_NULL if that fails.
   MPI_Group group();
   Mode mode() const { return cached_.mode(); }
   const Options& options() const { return options_; }
   const std::string& obstacle() const { return obstacle_; }
   bool caching() const { return caching_.load(std::memory_order_relaxed); }
-  // A trace or the report's details want to know of every get; see observer.h.
+  // A trace or the report's details need to see every get; see observer.h.
   bool observed() const { return observed_; }
   std::mutex& mutex() { return mutex_; }
 
-  // A put or an accumulate of the program: the bytes of a target that it touches, perhaps none; all
-  // where only MPI knows.
+  // A put or an accumulate of the program: the range of bytes of one target that it touches,
+  // possibly empty. Covers everything if only MPI knows the range.
   struct Write {
     Targets target;
     int64_t from = INT64_MIN, to = INT64_MAX;
@@ -79,30 +80,30 @@ class Window {
 
   // --- The calls below need the lock. ---
 
-  void set_mode(Mode mode);  // after confirm_served
-  // Becomes user by the program's first invalidation, of whichever window, unless the program names
-  // a mode before.
+  void set_mode(Mode mode);  // call confirm_served first
+  // The mode changes to user at the program's first invalidation of any window, unless the program
+  // names a mode before that.
   void await_invalidate() { awaits_invalidate_ = true; }
   void mode_is_named() { awaits_invalidate_ = false; }
   void program_invalidates();
-  // What MPI_Win_set_info may change: the mode at once; sizes and policy by starting with an empty
-  // cache.
+  // Applies what MPI_Win_set_info may change: the mode takes effect at once; new sizes or a new
+  // policy start with an empty cache.
   void set_options(const Options& options);
   void invalidate();
   void reset();
   void fill_counters(Counters* counters) const;
   WindowReport report() const;
 
-  // Epochs, as far as the program's calls were seen, and what is outstanding.
+  // The open epochs, as far as we have seen the program's calls, and what is outstanding.
   Epochs& epochs() { return cached_.epochs(); }
   const Epochs& epochs() const { return cached_.epochs(); }
-  // The target of a call, by the rank that the program gave: none for MPI_PROC_NULL and ranks
-  // outside of the group.
+  // The target of a call by the rank the program gave; none for MPI_PROC_NULL and ranks outside of
+  // the group.
   Targets targets(int rank) const { return Targets::named(rank, epochs().ranks()); }
   bool valid_target(int rank) const { return targets(rank).is_one(); }
 
-  // Something is issued while nothing is cached: noted, so that the mode may be switched on in the
-  // middle of an epoch. Without the lock.
+  // Notes an operation that is issued while caching is off, so that caching may be switched on in
+  // the middle of an epoch. Called without the lock.
   void get_issued_uncached(int target) {
     if (context.threaded) {
       unknown_outstanding_.store(true, std::memory_order_relaxed);
@@ -119,53 +120,57 @@ class Window {
     }
   }
 
-  // --- Shared locks that go down with the first operation that must (deferred_locks.h). None of
-  // these with the lock held. ---
+  // --- Shared locks that are deferred until an operation needs them (deferred_locks.h). Call none
+  // of these with the lock held. ---
 
   bool may_defer_lock(int rank);
   void defer_lock(int rank, int assert);
   bool locks_deferred() const { return deferred_.any(); }
   DeferredLocks& deferred() { return deferred_; }
-  // The program may load and store others' memory under a lock, which keeps others out, too.
+  // Turns deferral off: the program may load and store others' memory under a lock that is also to
+  // keep other ranks out.
   void defer_no_locks() { may_defer_locks_ = false; }
   int take_locks(Targets targets) { return deferred_.take(*this, targets); }
   int confirm_served(Targets targets) { return deferred_.confirm(*this, targets); }
   bool drop_lock(Targets target) { return target.is_one() && deferred_.drop(*this, target.rank()); }
-  // Before this get may be served under such a lock: is there to be room for it, and may it be
-  // issued later?
+  // Called before this get may be served under a deferred lock: makes room to remember it, or
+  // confirms at once if the get could not easily be issued later.
   void prepare_to_serve(const GetCall& call);
 
-  // A fetching accumulate is outstanding: what it completes by may tell of others' writes.
+  // A fetching accumulate is outstanding: the call that completes it may carry news of others'
+  // writes.
   void fetch_begins() { fetching_ = true; }
   bool may_complete_fetches() const { return fetching_; }
-  // Where calls are not noted it is not known which target has completed its own. With the lock.
+  // While calls are not noted, it is unknown which target has completed its own fetches. Call with
+  // the lock held.
   bool completes_fetches() {
     fetching_ = fetching_ && (pause_.on() || !epochs().quiet() || unknown_outstanding_);
     return fetching_;
   }
 
-  // Own ones, of any target. With the lock.
+  // Whether own writes, to any target, may be outstanding. Call with the lock held.
   bool writes_may_be_outstanding() const {
     return pause_.on() ? wrote_unnoted_
                        : epochs().some_writes_outstanding() || unknown_outstanding_;
   }
 
-  // A flush would complete nothing, and is no error: a passive epoch is known to be open.
+  // Returns true if a flush would complete nothing and is no error: a passive epoch is known to be
+  // open.
   bool may_serve_flush(Targets targets) const {
     return context.progress.available() && !pause_.on() && epochs().flush_is_empty(targets);
   }
 
   void flush_served() { ++syncs_served_; }
-  // Lets MPI make progress while it is not called for anything else. Takes the lock itself.
+  // Lets MPI make progress while it is not called for other reasons. Takes the lock itself.
   void call_for_progress();
-  // The shortest way to know that a flush of `target` may be served.
+  // The fastest check whether a flush of `target` may be served.
   bool serves_plain_flush(int target) const {
     return plain_ && epochs().open_for_all() && epochs().quiet() &&
            static_cast<uint32_t>(target) < epochs().ranks();
   }
 
-  // One cache for the ranks of its node (sharing.h); null, and perhaps why it is none. Before the
-  // first get.
+  // Sets the cache shared with the ranks of the node (sharing.h), or null and possibly the reason
+  // why there is none. Call before the first get.
   void share(std::unique_ptr<SharedCache> shared, const std::string& why_not) {
     cached_.share(std::move(shared));
     shares_ = cached_.shared() != nullptr;
@@ -173,16 +178,16 @@ class Window {
   }
   bool shares() const { return shares_; }
 
-  // --- Coherent mode (mpi/coherence). Null where the ranks could not agree on it. ---
+  // --- Coherent mode (mpi/coherence). coherent() is null if the ranks could not agree on it. ---
 
   void become_coherent(Board* board, uint32_t slot, Regions regions, CoherentWindow::Memory memory);
   void end_coherence() { coherent_.reset(); }
   void is_not_coherent_as(const std::string& why) { why_incoherent_ = why; }
-  // In mode coherent: why it acts as transparent, or why others keep nothing of this rank's memory.
-  // Empty if all is well.
+  // In mode coherent: why it behaves like transparent, or why other ranks keep nothing of this
+  // rank's memory. Empty if neither is the case.
   std::string why_incoherent() const;
   CoherentWindow* coherent() { return coherent_.get(); }
-  // What is fetched outlives acquires.
+  // Fetched data outlives acquires.
   bool keeps() const { return keeps_; }
   void keep_across_acquires(Regions regions) {
     keeps_ = true;
@@ -193,8 +198,9 @@ class Window {
     keeps_ = false;
     cached_.drop_at_acquires();
   }
-  // A get of the target could not be answered before what this rank comes after is done; or, where
-  // its lock was deferred, its like will be issued if it was not.
+  // Returns true if a get of the target cannot be answered before the events this rank has
+  // synchronised with are complete. If the target's lock is still deferred, a served get is issued
+  // later if it turns out not to be safe.
   bool certainly_open(uint32_t target) {
     return epochs().certainly_open(target) || deferred_.waits(target);
   }
@@ -206,16 +212,16 @@ class Window {
   const std::vector<uint32_t>& targets_of_versions() const { return cached_.versions()->targets(); }
   uint64_t kept() const { return cached_.versions()->kept(); }
   uint32_t barren_validations() const { return cached_.versions()->barren(); }
-  // Readers are told, before a put or an accumulate is issued.
+  // Announces a put or an accumulate to readers before it is issued.
   void announce_write(const Write& write) {
     if (write.target.is_one()) coherent_->writes(write.target.rank(), write.from, write.to);
   }
 
-  // --- What goes to MPI unnoted: everything of a window that pauses, and gets of the own rank, but
-  // not with other threads, nor where somebody wants to know of every call. ---
+  // --- Calls passed to MPI without being noted: all calls on a paused window, and gets from the
+  // rank itself. Not with several threads, nor if an observer needs to see every call. ---
 
   bool paused() const { return pause_.on(); }
-  // This get may; then it is counted.
+  // Returns true, and counts the get, if it may go straight to MPI.
   bool get_passes(int target, MPI_Datatype type, MPI_Count count) {
     if (!pause_.on() && target != unnoted_rank_) return false;
     if (context.coherence.somebody_reads()) [[unlikely]]
@@ -227,19 +233,19 @@ class Window {
     own_gets_ += caching() ? 1 : 0;
     return true;
   }
-  // A get of a type that the short way does not know.
+  // Like get_passes(), for a get of a datatype that the fast path does not know.
   bool pause_takes(const GetCall& call) {
     return pause_.on() &&
            pause_.takes(call.origin_type, size_of(call.origin_type), call.origin_count);
   }
   void write_passes() { wrote_unnoted_ = true; }
-  // No call of this window means anything to any cache (mpi/rma/straight.h).
+  // No call on this window matters to any cache (mpi/rma/straight.h).
   bool may_be_passed_by() const {
     return paused() && !caching() && context.learns_nothing() &&
            context.coherence.nobody_ever_reads();
   }
   void flush_passed() { ++counters_.syncs_passed; }
-  // The same of a lock that was deferred. Takes the lock itself.
+  // Like flush_passed(), for a deferred lock that is passed to MPI. Takes the lock itself.
   void sync_passes() {
     const WindowLock lock(mutex_);
     ++counters_.syncs_passed;
@@ -247,8 +253,8 @@ class Window {
   void count_write(TraceWrite kind) {
     ++(kind == TraceWrite::put ? counters_.puts : counters_.accumulates);
   }
-  // A get has gone past the cache, or past a window that is not cached; a write has been issued, or
-  // a get of the own rank. It is time to pause, perhaps.
+  // Called when a get has bypassed the cache or was made on an uncached window, and when a write or
+  // a get from the rank itself was issued. Pauses if it is time to.
   void maybe_pause(MPI_Datatype type, uint64_t bytes) {
     if (pause_.get_passed()) [[unlikely]]
       pause(type, bytes);
@@ -257,7 +263,7 @@ class Window {
     if (pause_.other_passed() && !locks_deferred() && may_pause() && holds_nothing()) [[unlikely]]
       pause_of_others();
   }
-  // The cache is asked again, or is another one.
+  // Ends a pause: the cache is consulted again, or has been replaced.
   void wake();
 
   // --- Gets (get.cpp). ---
@@ -265,33 +271,33 @@ class Window {
   using Answer = CachedWindow::Answer;
   struct Decision {
     CachedWindow::Decision cached;
-    RemoteGet get{};       // its hash is 0 where the call was not understood
+    RemoteGet get{};       // its hash is 0 if the call was not understood
     bool sampled = false;  // measure the get
     Answer answer() const { return cached.answer; }
     bool fetches_line() const { return cached.line.bytes > 0; }
-    // that are fetched, or go past
+    // bytes that are fetched, or that bypass the cache
     uint64_t bytes() const { return fetches_line() ? cached.line.bytes : get.bytes; }
   };
   // `request`: the get is an Rget, which must not depend on another get's completion.
   Decision decide(const GetCall& call, bool request);
-  // Serves a get that is a plain hit: predefined contiguous types, cached, valid. False leaves it
-  // to `decide`, which goes on from what was found.
+  // Serves a get that is a plain hit: predefined contiguous types, cached, valid. If it returns
+  // false, decide() must follow and continues from what was found here.
   bool serve_plain_hit(const GetCall& call);
-  // The short way knows one datatype, the last one: this one from now on, if it is of the kind.
-  // False if it is known already, or is not.
+  // The fast path knows a single datatype, the last one used; this makes `type` that one. Returns
+  // false if it already is, or is not suitable.
   bool learn_plain_type(MPI_Datatype type);
   bool knows_plain_type(MPI_Datatype type) const { return type == plain_type_; }
-  // A get of a window that is not cached, which a trace wants all the same. Its answer is `pass`.
+  // Observes a get of an uncached window for a trace. The answer is always `pass`.
   Decision observe_uncached(const GetCall& call, bool request);
-  // The get of a miss or a rest has been issued. Returns its record, no_record if nothing is to be
-  // kept.
+  // Called when the get of a miss, or of the missing rest of a partial hit, has been issued.
+  // Returns its record, or no_record if nothing is to be kept.
   uint32_t issued(const GetCall& call, const Decision& decision);
 
-  // A passed get has been issued.
+  // Called when a get that bypasses the cache has been issued.
   void passed(const GetCall& call, const Decision& decision);
-  // The get of a rest or a line was refused.
+  // MPI refused the get of the rest of a partial hit, or of a line.
   void rest_refused(const CachedWindow::Decision& decision) { cached_.rest_refused(decision); }
-  // As of CachedWindow.
+  // See CachedWindow.
   CachedWindow::Decision look_ahead(const Decision& decision, uint32_t place) {
     return cached_.look_ahead(decision.get, decision.cached, place);
   }
@@ -302,28 +308,27 @@ class Window {
   void sample_issued(int target, uint64_t bytes, uint64_t ticks) {
     sampling_.issued(target, bytes, ticks);
   }
-  // The same of an Rget; returns the number by which its wait is told.
+  // Like sample_issued(), for an Rget; returns the number that identifies its measurement.
   uint64_t sample_request(int target, uint64_t bytes, uint64_t ticks) {
     return sampling_.request_issued(target, bytes, ticks);
   }
   void request_joined(int target, uint64_t bytes) { sampling_.request_joined(target, bytes); }
-  // What is measured took so long in a wait or a test of its request alone.
+  // A measured request spent `ticks` in a wait or a test of it alone.
   void request_waited(uint64_t sample, uint64_t ticks, bool complete);
 
   // --- Synchronisation (sync.cpp). ---
 
-  // What MPI is about to complete; taken before it is called.
+  // What MPI is about to complete, recorded before it is called.
   struct Completion {
     CachedWindow::Completion cached;
-    uint64_t began = 0;  // of the measured synchronisation, in ticks; 0: not measured
+    uint64_t began = 0;  // start of the measured synchronisation, in ticks; 0: not measured
   };
-  // `local`: puts and accumulates complete at the origin only.
+  // `local`: puts and accumulates are completed at the origin only.
   Completion begin_sync(Targets targets, bool local);
-  // If it failed nothing is complete: what was outstanding is, gets that wait for their data go on
-  // waiting.
+  // If the synchronisation failed, nothing is complete: what was outstanding remains so, and gets
+  // that wait for their data keep waiting.
   void end_sync(const Completion& completion, bool succeeded);
-  // The short way, without other threads, where no get waits to be stored and none is being
-  // measured.
+  // Fast path for one thread: no get is waiting to be stored, and none is being measured.
   bool nothing_to_complete() const {
     return cached_.nothing_to_complete() && sampling_.idle() && sampling_.request_idle();
   }
@@ -332,9 +337,9 @@ class Window {
     ++counters_.syncs_passed;
   }
 
-  // The get of a record that a request belongs to has arrived, or has failed.
+  // The get of `record`, which belongs to a request, has arrived, or has failed.
   void request_completed(uint32_t record, uint64_t serial, bool succeeded);
-  // Does its data arrive in a buffer of ours?
+  // Returns true if its data arrives in a buffer of ours.
   bool fetches_line(uint32_t record, uint64_t serial) {
     const WindowLock lock(mutex_);
     return cached_.fetches_line(record, serial);
@@ -345,7 +350,7 @@ class Window {
   // --- Own writes (struct Write). ---
 
   Write describe_write(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type) const;
-  // Before it is issued, and after.
+  // Called before the write is issued, and after.
   void write_begins(const Write& write) {
     if (!write.target.is_one()) return;
     sampling_.write_begins(static_cast<int>(write.target.rank()));
@@ -354,21 +359,21 @@ class Window {
   void write_issued(const Write& write) {
     if (write.target.is_one()) cached_.write_issued(write.target.rank());
   }
-  // Tells the trace.
+  // Reports to the trace.
   void observe_write(TraceWrite kind, const Write& write);
   void observe_sync(TraceSync kind, Targets targets);
 
   static constexpr MPI_Count plain_count_limit = INT32_MAX;
 
-  // The flush that follows a plain hit.
+  // Reports the flush that follows a plain hit.
   void tell_plain_flush(int target);
 
-  // What the short ways rely on is no more: one thread, progress between served calls, memory of
-  // the processor's own.
+  // A precondition of the fast paths no longer holds: a single thread, progress between served
+  // calls, or memory that the processor can access.
   void leave_short_ways();
 
   Counters& counters() { return counters_; }
-  // Not in a pause: its writes were not noted, so what is cached may be older.
+  // False during a pause: writes are not noted then, so cached data may be stale.
   bool serves_plain_hits() const {
     return plain_ && !pause_.on() &&
            (!transparent_ || context.acquires.quiet.load(std::memory_order_relaxed));
@@ -377,12 +382,12 @@ class Window {
 
  private:
   void count_as_open(int by) const;
-  // Set up for the first time: nothing can be outstanding yet.
+  // The first mode that is set may assume that nothing is outstanding.
   void adopt_mode(Mode mode);
   void pause(MPI_Datatype type, uint64_t bytes);
   void pause_of_others();
   void note_own_get();
-  // Too little repeats, and no quiet phase is hoped for, or none would help.
+  // Too few gets repeat, and no quiet phase is expected, or none would help.
   bool asleep() const {
     return transparent_ && (all_far_ || asleep(false)) && (!any_far_ || asleep(true));
   }
@@ -390,9 +395,10 @@ class Window {
     return dormancy_[far].asleep() && (nearly_cheap_[far] || !context.phases.reading());
   }
   bool may_pause() const { return !context.threaded && !observed_; }
-  // No get is on its way into the cache, and what is there may be left alone.
+  // No get is on its way into the cache, and what the cache holds may stay there unused.
   bool holds_nothing() const;
-  // The bytes of gets up to which all pass, from any target; 0 if those of `bytes` do not.
+  // The size in bytes up to which all gets bypass the cache, whatever the target; 0 if gets of
+  // `bytes` bytes do not.
   uint64_t passing_up_to(uint64_t bytes) const;
   static uint64_t size_of(MPI_Datatype type);
   bool is_far(uint32_t target) const {
@@ -427,36 +433,36 @@ class Window {
   void tell_levels();
   void maybe_adapt();
   void learn_cost(const CostSampling::Result& result);
-  void tell_costs();  // to the cache, what was measured
+  void tell_costs();  // reports the measured costs to the cache
   void estimate_times(Counters* counters) const;
 
-  // What a hit reads and writes lies together, in two cache lines.
+  // What a hit reads and writes is kept together, in two cache lines.
   alignas(64) MPI_Win handle_ = MPI_WIN_NULL;
   int64_t plain_unit_ = 1;  // identity_.unit
   MPI_Datatype plain_type_ =
       MPI_DATATYPE_NULL;  // the last predefined contiguous type, and its layout
   const Layout* plain_layout_ = nullptr;
   uint32_t plain_type_size_ = 0;
-  bool plain_ = false;        // the short ways may be taken: unit known, no other threads
-  bool transparent_ = false;  // modes transparent and coherent: in quiet phases only
-  bool keeps_ = false;        // what was read across acquires (mpi/coherence)
+  bool plain_ = false;        // fast paths are allowed: unit known, one thread
+  bool transparent_ = false;  // mode transparent or coherent: plain hits in quiet phases only
+  bool keeps_ = false;        // data that was read survives acquires (mpi/coherence)
   bool shares_ = false;       // a cache with other ranks of the node
   const bool observed_ = context.observer.wanted();
   Pause pause_;
-  int unnoted_rank_ = INT_MIN;  // the own one
-  bool wrote_unnoted_ = false;  // in this pause
-  uint64_t own_gets_ = 0;       // of it, that were not noted
+  int unnoted_rank_ = INT_MIN;  // this rank
+  bool wrote_unnoted_ = false;  // during this pause
+  uint64_t own_gets_ = 0;       // gets from this rank that were not noted
   std::atomic<bool> caching_{false};
   std::atomic<bool> unknown_outstanding_{false};
-  uint64_t plain_hits_ = 0;  // gets served by serve_plain_hit; not in the counts of cached_ yet
+  uint64_t plain_hits_ = 0;  // gets served by serve_plain_hit, which cached_ does not count
   uint64_t plain_bytes_ = 0;
   uint64_t syncs_served_ = 0;
 
-  // What a miss looks at besides.
+  // What a miss reads as well.
   bool skip_cheap_ = true;     // options_.skip_cheap
-  bool nearly_cheap_[2] = {};  // of near and far targets: gets of the size that was judged last
+  bool nearly_cheap_[2] = {};  // of near and far targets: by the size of get judged last
   bool fetching_ = false;
-  bool any_far_ = false, all_far_ = true;  // of the other ranks
+  bool any_far_ = false, all_far_ = true;  // among the other ranks
   bool may_defer_locks_ = true;
   DeferredLocks deferred_;
   CostSampling sampling_;
@@ -464,7 +470,7 @@ class Window {
   std::unique_ptr<CoherentWindow> coherent_;
   std::string why_incoherent_, why_unshared_;
 
-  // Left by serve_plain_hit to the `decide` that follows: nothing is cached under this key.
+  // Left by serve_plain_hit for the following decide(): nothing is cached under this key.
   struct Absent {
     bool known = false;
     Key key;
@@ -477,15 +483,16 @@ class Window {
   bool awaits_invalidate_ = false;
   std::string obstacle_;
   std::mutex mutex_;
-  Counters counters_;  // of what is not counted by cached_
-  // of near and far targets: what it costs to look is much for the ones, nothing for the others
+  Counters counters_;  // of everything that cached_ does not count
+  // of near and far targets: a look-up is expensive relative to a near get, and free relative to a
+  // far one
   Dormancy dormancy_[2];
   ProfileLevels levels_told_;
-  uint64_t of_others_told_ = 0;  // hits of what other ranks had fetched, when a get was last told
+  uint64_t of_others_told_ = 0;  // hits on data fetched by other ranks, as of the last reported get
   uint32_t shared_levels_looks_ = 0;
 };
 
-// The window of a handle, for hot paths: a program mostly goes on with the one it used last.
+// Finds the window of a handle on hot paths: a program mostly uses the same window as last time.
 inline Window* find_window(MPI_Win handle) {
   Window* last = context.last_window;
   if (last != nullptr && last->handle() == handle) return last;
@@ -511,10 +518,10 @@ inline Window* find_window(MPI_Win handle) {
                              &key.displacement))
     return false;
   key.target = static_cast<uint32_t>(call.target);
-  // a large count: its bytes are computed with care elsewhere
+  // a large count: its size is computed with overflow checks elsewhere
   if (call.origin_count > plain_count_limit) return false;
   const uint64_t bytes = plain_type_size_ * static_cast<uint64_t>(call.origin_count);
-  // no type at all, while none is known; no buffer: errors, which MPI reports
+  // size 0: no type is known yet; a null buffer is an error, which MPI reports
   if (bytes == 0 || call.origin == nullptr) [[unlikely]]
     return false;
   const uint64_t hash = hash_key(key);
@@ -539,7 +546,7 @@ inline Window* find_window(MPI_Win handle) {
   }
   if (transparent_ && cached_.polls(key)) return false;
   const std::byte* data = cache->data(entry) + offset;
-  if (bytes == sizeof(uint64_t)) {  // the commonest get of all: no call
+  if (bytes == sizeof(uint64_t)) {  // the most frequent size of all: no call
     std::memcpy(call.origin, data, sizeof(uint64_t));
   } else {
     copy_bytes(call.origin, data, bytes);

@@ -1,4 +1,4 @@
-// Windows by handle.
+// Looks up windows by handle.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ class Window;
 
 class WindowTable {
  public:
-  // All windows of one moment. None of them is deleted while this lives, though another thread may
-  // free it.
+  // A snapshot of all windows. None of them is deleted during the snapshot's lifetime, though
+  // another thread may free it.
   class All {
    public:
     explicit All(const WindowTable& table);
@@ -31,26 +31,26 @@ class WindowTable {
 
    private:
     const WindowTable& table_;
-    uint64_t moment_;  // before which what was removed is not among them
+    uint64_t moment_;  // windows removed before this moment are not in the snapshot
     std::vector<Window*> windows_;
   };
 
-  // Null for a window that is not ours. Lock-free; a window being freed must not be used, as in
-  // MPI.
+  // Returns null for a window that is not ours. Lock-free; as in MPI, a window that is being freed
+  // must not be used.
   Window* find(MPI_Win handle) const { return table_.find(handle_bits(handle)); }
   void add(MPI_Win handle, Window* window) { table_.add(handle_bits(handle), window); }
   void remove(MPI_Win handle) { table_.remove(handle_bits(handle)); }
   All all() const { return All(*this); }
-  // Deletes a window that was removed, once nobody looks at it any more.
+  // Deletes a removed window once no snapshot can contain it.
   void bury(Window* window);
 
  private:
   void delete_unseen(std::unique_lock<std::mutex> lock) const;
 
   HandleTable<Window> table_;
-  mutable std::mutex mutex_;  // covers what follows; nothing is called under it
+  mutable std::mutex mutex_;  // guards the members below; nothing is called with it held
   mutable uint64_t moment_ = 0;
-  mutable std::set<uint64_t> looks_;  // of each All, its moment
+  mutable std::set<uint64_t> looks_;  // the moment of each live snapshot
   mutable std::vector<std::pair<uint64_t, Window*>> buried_;
 };
 
