@@ -1,4 +1,4 @@
-// The MPI front end's one context object: options, windows, what the process knows of its
+// The MPI front end's one context object: options, windows, and what the process knows about its
 // job.
 #pragma once
 
@@ -30,58 +30,58 @@ struct Context {
   Context();  // reads the options from the environment
 
   Options options;
-  // what was wrong with the environment, for rank 0 to tell
+  // what was wrong with the environment; rank 0 prints it
   std::vector<std::string> option_errors;
 
   WindowTable windows;
-  // the one used last; only without other threads, which might free it meanwhile
+  // the most recently used window; null if there are other threads, which might free it
   Window* last_window = nullptr;
   Progress progress;
   MemoryBudget budget;
   DeviceMemory devices;
   Observer observer;
 
-  // each message looks at these two and may change them: one cache line
+  // every message reads these two and may change them: one cache line
   alignas(64) std::atomic<int> transparent_windows{0};
   Acquires acquires;  // of the program; transparent windows serve nothing older
   Phases phases{&acquires};
   Coherence coherence;
 
-  // Mode user promises that the program invalidates, which the environment cannot promise for it:
-  // windows that have the mode from there are transparent until the program has called
-  // nearcache_invalidate.
+  // Mode user means that the program promises to invalidate, which the environment cannot promise
+  // on its behalf. Windows that take the mode from the environment are therefore transparent until
+  // the program has called nearcache_invalidate.
   std::atomic<bool> invalidates{false};
   std::atomic<bool> invalidate_was_awaited{false};
 
-  // Windows that there are; of these, those that have memory of another one, of some rank, when
-  // they are made, and dynamic ones.
+  // Existing windows; those among them that shared memory with another window, on some rank, when
+  // they were created; and dynamic windows.
   std::atomic<int> open_windows{0}, overlapping_windows{0}, dynamic_windows{0};
-  // Two windows may have the same memory.
+  // Whether two windows may have the same memory.
   bool windows_may_overlap() const {
     return overlapping_windows.load(std::memory_order_relaxed) != 0 ||
            (dynamic_windows.load(std::memory_order_relaxed) != 0 &&
             open_windows.load(std::memory_order_relaxed) > 1);
   }
 
-  // Shared locks that have not gone down, of all windows (window/deferred_locks.h), and how many
-  // there ever were.
+  // Shared locks, of all windows, that have not been passed to MPI (window/deferred_locks.h), and
+  // how many were ever deferred.
   std::atomic<uint32_t> locks_waiting{0};
   std::atomic<uint64_t> locks_numbered{0};
 
   HomeProcess home;
   bool started = false;
   bool model_ends = false;  // MPI_Finalize has begun
-  bool threaded = false;    // MPI_THREAD_MULTIPLE, in MPI_Init or in any session: windows lock
+  bool threaded = false;    // MPI_THREAD_MULTIPLE, from MPI_Init or any session: windows lock
   int rank = 0;
   int ranks = 1;
   uint64_t started_ns = 0;
-  HostDefects host_defects;  // of the MPI that runs
+  HostDefects host_defects;  // of the MPI library at run time
   World world;
-  int sessions = 0;  // of the program, that are open
+  int sessions = 0;  // open sessions of the program
 
-  std::mutex mutex;  // covers what follows; windows are created and freed rarely
+  std::mutex mutex;  // guards the members below; windows are created and freed rarely
   int64_t next_window_id = 0;
-  Counters freed;  // sums of windows that are gone
+  Counters freed;  // totals of freed windows
   std::vector<WindowReport> freed_windows;
   int window_keyval = MPI_KEYVAL_INVALID;
 
@@ -91,15 +91,15 @@ struct Context {
     acquires.add(threaded);
     acquires.learn();
   }
-  // A shared lock has gone down: what was read before it may be older than another rank's exclusive
-  // epoch. Whether there was one nobody said.
+  // A shared lock has been passed to MPI: what was read before may be older than another rank's
+  // exclusive epoch, and nobody reports whether there was one.
   void locked() {
     if (transparent_windows.load(std::memory_order_relaxed) != 0) acquires.add(threaded);
   }
-  // There is no window to which what follows would matter.
+  // No window exists to which an acquire would matter.
   bool learns_nothing() const { return transparent_windows.load(std::memory_order_relaxed) == 0; }
-  // Gets, or own writes, are complete, or a shared lock was given back: an acquire too, unless
-  // nobody is known to write.
+  // Gets or own writes are complete, or a shared lock was released: this is an acquire too, unless
+  // no rank is known to write.
   void completed() {
     if (learns_nothing()) return;
     if (phases.on_the_way()) [[unlikely]]
@@ -108,36 +108,38 @@ struct Context {
   }
 };
 
-// Used by calls until the very end of the process: a name for it that costs nothing.
+// Used by calls until the very end of the process. The reference costs nothing.
 extern Immortal<Context> immortal_context;
 inline constexpr Context& context = immortal_context.object;
 
-// Whether the MPI below does this wrong by itself; known from context_start on.
+// Whether the MPI library has this defect; known once context_start has run.
 inline bool host_has(HostDefect defect) { return context.host_defects.has(defect); }
 
-// MPI_Init or a session has begun: notes the time, and the thread level, which any of them may
-// raise. `threads`: a session has MPI_THREAD_MULTIPLE.
+// Called when MPI_Init or a session begins: notes the time and the thread level, which each of them
+// may raise. `threads`: a session has MPI_THREAD_MULTIPLE.
 void context_begin(bool threads);
 
-// Learns rank and size, and opens what the options ask for: after MPI_Init, or for a program's
-// first window where it has sessions only. Idempotent. Talks to no other rank. Within MPI_Finalize,
-// which calls back for attributes of MPI_COMM_SELF, it opens nothing that nobody would close.
+// Finds out rank and size, and opens what the options ask for. Called after MPI_Init, or at the
+// first window of a program that only has sessions. Idempotent; communicates with no other rank.
+// Within MPI_Finalize, which calls back for attributes of MPI_COMM_SELF, it opens nothing that
+// would never be closed.
 void context_start();
 
-// Repeats of gets after which a rank asks all others to tell it when they write. A repeat that is
-// served saves about what it costs to tell two ranks; where many ask again and again, it matters
-// more that nobody asks in vain, so option `quiet_after` bounds it. Ranks are those of the job.
+// The number of repeated gets after which a rank asks all others to tell it when they write.
+// Serving one repeat saves about as much as telling two ranks costs; if many ranks keep asking, it
+// matters more that none of them asks in vain, so option `quiet_after` sets an upper bound. Ranks
+// are those of the job.
 uint32_t repeats_before_asking();
 
-// What caches may use together, as far as it is known how many ranks share this node.
+// Limits the memory that all caches may use, by what is known about how many ranks share this node.
 void context_limit_memory();
 
-// The end of MPI is next, or that of the last session: writes the report, closes the trace. A trace
-// of sessions goes on (not `for_good`), as a program may begin new ones.
+// Called before MPI, or the last session, ends: writes the report and closes the trace. In a
+// program with sessions, which may begin new ones, the trace continues (`for_good` is false).
 void context_stop(bool for_good);
 
-// Gathers and writes the report of option `report`; collective over all ranks, before the end of
-// MPI.
+// Gathers and writes the report of option `report`. Collective over all ranks; called before the
+// end of MPI.
 void context_report();
 
 }  // namespace nearcache::mpi

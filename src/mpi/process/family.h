@@ -1,5 +1,5 @@
-// Which family of MPI the process runs with: objects built for one family must not touch another's
-// handles.
+// The MPI family the process runs with: objects built for one family must not touch the handles of
+// another.
 #pragma once
 
 namespace nearcache::mpi {
@@ -9,7 +9,7 @@ enum class Family { none, mpich, openmpi, abi, unknown };
 // The family this object was built for.
 Family built_family();
 
-// The family of the MPI library that is loaded; `none` if there is none yet.
+// The family of the loaded MPI library; `none` if none is loaded yet.
 Family loaded_family();
 
 const char* family_name(Family family);

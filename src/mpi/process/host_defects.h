@@ -1,5 +1,4 @@
-// Known defects of the program's MPI, by its version: host_defects.def has the
-// rows.
+// Known defects of the program's MPI, by its version; host_defects.def lists them.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +16,9 @@ class HostDefects {
  public:
   HostDefects() = default;
 
-  // Of the library that says `version` of itself (MPI_Get_library_version). One that is derived
-  // from MPICH has numbers of its own: it counts as having what no release of MPICH is known to be
-  // without. An unknown library has none.
+  // The defects of the library whose MPI_Get_library_version returns `version`. Libraries derived
+  // from MPICH have version numbers of their own: they are assumed to have every defect that no
+  // MPICH release is known to be free of. An unknown library has none.
   explicit HostDefects(std::string_view version);
 
   bool has(HostDefect defect) const { return (bits_ >> static_cast<unsigned>(defect) & 1) != 0; }

@@ -6,10 +6,10 @@
 
 namespace nearcache::mpi {
 
-// That of windows ends the program otherwise, whatever the program has chosen for its own.
+// The default handler of windows ends the program, whatever the program has chosen for its own.
 inline void return_errors(MPI_Win window) { next.Win_set_errhandler(window, MPI_ERRORS_RETURN); }
 
-// Makes a call again that fails, a few times. Whether it has succeeded.
+// Retries a failing call a few times. Returns whether it succeeded.
 template <class Call>
 bool insist(Call call) {
   for (int left = 8; left > 0; --left) {

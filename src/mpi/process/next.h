@@ -1,9 +1,9 @@
-// The functions below us: one plain table, filled once at start, so that a call costs one indirect
-// jump.
+// The functions below us: one plain table, filled once at startup, so that a call costs one
+// indirect jump.
 //
-// Preloaded or linked as a shared library, the next MPI_X in symbol order is taken, so that other
-// tools stack with us; PMPI_X only where no MPI_X is. In a static build (NEARCACHE_STATIC) the
-// table holds PMPI_X from the start.
+// If we are preloaded or linked as a shared library, an entry is the next MPI_X in symbol order, so
+// that other tools stack with us; PMPI_X is used only if there is no MPI_X. In a static build
+// (NEARCACHE_STATIC) the table holds PMPI_X from the start.
 #pragma once
 
 #include <string>
@@ -15,16 +15,16 @@ namespace nearcache::mpi {
 
 #define NEARCACHE_NEXT(name, symbol, optional) decltype(&::symbol) name = nullptr;
 
-// One field for every row of entry_points.txt that this MPI's header declares (#ifdef
-// NEARCACHE_HAS_Put_c tells). Rows with a requirement may be null even then, where the library that
-// the program runs with is another build.
+// One field for every row of entry_points.txt that this MPI's header declares (as #ifdef
+// NEARCACHE_HAS_Put_c tells). Rows with a requirement may still be null if the program runs with
+// another build of the library.
 //
-// One-sided communication, windows, and what completes requests: layers below the cache may have
-// functions of their own for these.
+// One-sided communication, windows, and calls that complete requests: layers below the cache may
+// replace these functions.
 struct RmaNext {
 #include "rma_next.inc"
 };
-// The rest, which is the host MPI's alone.
+// All other functions, which are always the host MPI's own.
 struct MpiNext {
 #include "mpi_next.inc"
 };
@@ -33,25 +33,26 @@ struct MpiNext {
 struct Next : RmaNext, MpiNext {};
 extern Next next;
 
-// Puts a layer between us and what is below (front/layer_stack.h). Not while other threads call.
+// Inserts a layer below us (front/layer_stack.h). Must not run concurrently with calls of other
+// threads.
 using RmaLayer = Layer<RmaNext>;
 void install(RmaLayer* layer);
 
-// Fills the table if it is not filled yet. Runs when the object is loaded; if no MPI is there by
-// then (a Python program), again at the first MPI call. Any thread may call it.
+// Fills the table unless that has been done. Runs when the object is loaded and, if no MPI is
+// loaded by then (a Python program), again at the first MPI call. Thread-safe.
 void next_fill();
 
-// Whether the program's MPI is of the family that this object was built for, and its functions were
-// found. If not, every entry point already leads straight to the MPI, and no code of ours but this
-// runs. The first call of a process prints the reason once (rank 0 only, where the launcher tells
-// us the rank).
+// Returns whether the program's MPI is of the family that this object was built for, and all its
+// functions were found. If not, every entry point already leads straight to the MPI, and this is
+// the only code of ours that runs. The first call in a process prints the reason once (on rank 0
+// only, if the launcher tells us the rank).
 bool next_usable();
 
-// The address of the next `symbol` behind us, or null; for symbols that are not in the table
-// (Fortran's, data).
+// Returns the address of the next `symbol` after ours in symbol order, or null. For symbols that
+// are not in the table (Fortran's, data).
 void* next_symbol(const char* symbol);
 
-// The reason why next_usable() is false, empty if it is true.
+// Returns the reason why next_usable() is false; empty if it is true.
 std::string next_complaint();
 
 }  // namespace nearcache::mpi

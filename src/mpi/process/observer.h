@@ -1,8 +1,7 @@
-// Observes the program: for the trace (option `trace`) and for the details of the JSON
-// report.
+// Observes the program, for the trace (option `trace`) and the details of the JSON report.
 //
-// Windows ask `wanted` once, when they are created; if nothing is wanted, a get pays one test of a
-// flag that it reads anyway.
+// Windows ask wanted() once, when they are created. If nothing is wanted, a get pays for one test
+// of a flag that it reads anyway.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +27,16 @@ struct ObservedGet {
   int64_t lowest;           // the bytes of the target that it touches, where layout is not 0: the
   uint64_t span;            // first, and how far it is to behind the last
   uint64_t hash;            // of target, displacement and layout
-  bool of_another = false;  // a hit on what another rank of the node had fetched
-  bool own = false;         // the target is this rank: the trace has it, the report counts it apart
+  bool of_another = false;  // a hit on data fetched by another rank of the node
+  bool own = false;         // the target is this rank: in the trace, but counted separately in the
+                            // report
 };
 
 class Observer {
  public:
-  // Opens what the options ask for; after MPI_Init, on every rank.
+  // Opens what the options ask for. Called after MPI_Init, on every rank.
   void start();
-  // Looks at own windows for the last time and closes the trace; before MPI_Finalize.
+  // Checks own windows for stores one last time and closes the trace. Called before MPI_Finalize.
   void stop();
   void close();
 
@@ -45,8 +45,8 @@ class Observer {
   // Null unless a JSON report is wanted.
   Profile* profile() { return profiling_ ? profile_.get() : nullptr; }
 
-  // There is a trace and nothing else, and no other thread: a hit may be told by `trace_hit`, its
-  // flush by `trace_flush`.
+  // True if only a trace is wanted and there is one thread: hits may then be recorded by trace_hit,
+  // and their flushes by trace_flush.
   bool only_tracing() const { return only_tracing_; }
   void threads_came() { only_tracing_ = false; }
   void trace_hit(int64_t window, uint32_t target, int64_t displacement, uint64_t bytes) {
@@ -56,26 +56,26 @@ class Observer {
     trace_.flush(static_cast<uint64_t>(window), target);
   }
 
-  // True now and then: the caller should tell its levels.
+  // Returns true now and then: the caller should then report its levels.
   bool get(const ObservedGet& get);
   void levels(const ProfileLevels& before, const ProfileLevels& now);
   void adapted(const Profile::Adaptation& adaptation);
 
-  // What follows is for the trace; nothing happens without one.
+  // The calls below are for the trace; without one they do nothing.
   void sync(int64_t window, TraceSync kind, int target);
   void acquire();
   void write(int64_t window, TraceWrite kind, int target, int64_t from, int64_t to);
   void cost(uint64_t bytes, double ns);
   void window_mode(int64_t window, uint8_t mode);
-  // `base`: own memory, null if there is none to watch.
+  // `base`: this rank's memory of the window, null if there is none to watch.
   void window_created(const TracedWindow& window, const void* base);
-  // Before the window is freed: its memory is looked at for the last time. In `window_freed` it may
-  // be gone already (Open MPI 4).
+  // Called before the window is freed: checks its memory one last time. By window_freed the memory
+  // may already be gone (Open MPI 4).
   void window_closing(int64_t window);
   void window_freed(int64_t window);
 
-  // Before and after a call that may tell others that own memory was written: records what was, and
-  // when.
+  // Called before and after a call that may tell others that own memory was written: records what
+  // was written, and when.
   void note_own_writes() {
     if (tracing_) [[unlikely]]
       look();
@@ -91,7 +91,7 @@ class Observer {
   void look_at_all();
   void look_at(Watched& watched);
   void unwatch(int64_t window);
-  // Of a mutex, or of nothing where the program has one thread.
+  // Locks a mutex, or nothing if the program has one thread.
   class Lock {
    public:
     explicit Lock(std::mutex* mutex) : mutex_(mutex) {

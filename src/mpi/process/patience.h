@@ -1,4 +1,4 @@
-// Nearcache's own collective calls, which must not hang if a rank does not take part.
+// Nearcache's own collective calls, which must not hang if some rank does not take part.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace nearcache::mpi {
 
-// How long ranks that leave a collective call of the program's together may be apart when they come
-// to ours. Many ranks on few cores take turns.
+// How far apart in time, in nanoseconds, ranks that leave one of the program's collective calls
+// together may enter ours. Many ranks on few cores take turns.
 uint64_t patience_ns(int ranks);
 
 inline constexpr uint64_t no_limit = UINT64_MAX;
 
-// A non-blocking collective call under way, with the memory that it works on. If it is given up,
-// MPI may still write there: what is left of it is kept for the life of the process.
+// A non-blocking collective call in flight, with its buffers. If the call is abandoned, MPI may
+// still write to the buffers, so they are kept for the life of the process.
 class Exchange {
  public:
-  // `words` of 8 bytes, sent and received, set to 0.
+  // `sent` and `received` are numbers of 8-byte words; the words start as 0.
   Exchange(size_t sent, size_t received)
       : data_(new Data{std::vector<uint64_t>(sent), std::vector<uint64_t>(received),
                        MPI_REQUEST_NULL}) {}
@@ -34,10 +34,10 @@ class Exchange {
   std::vector<uint64_t>& received() { return data_->received; }
   MPI_Request* request() { return &data_->request; }
 
-  // Begins to gather what each rank sends, at all of `comm`. False: MPI refuses.
+  // Starts an allgather of the sent words over `comm`. Returns false if MPI refuses.
   bool gather_to_all(MPI_Comm comm);
 
-  // Waits for so long at most. True when it is complete.
+  // Waits for at most `most_ns` nanoseconds. Returns true if the call is complete.
   bool wait(uint64_t most_ns);
   bool complete() { return wait(0); }
 

@@ -5,7 +5,7 @@
 
 namespace nearcache::mpi {
 
-// The first line of the MPI library's version.
+// The first line of MPI_Get_library_version.
 std::string library_line();
 
 }  // namespace nearcache::mpi

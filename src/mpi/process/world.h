@@ -1,18 +1,18 @@
-// What this process knows about the ranks that were started with it, and how it finds out without
-// ever waiting for one that does not answer.
+// What this process knows about the ranks that were started with it. It finds out without ever
+// waiting for a rank that does not answer.
 //
-// Nearcache's own collective calls need every rank of a communicator, but not every rank need be
-// preloaded: of several programs in one job one may be static or setuid, and a communicator may
-// reach into a job that runs without Nearcache. So
+// Nearcache's own collective calls need every rank of a communicator, but not every rank has to be
+// preloaded: in a job of several programs one may be static or setuid, and a communicator may reach
+// into a job that runs without Nearcache. So
 //   - nothing is asked in MPI_Init;
-//   - communicators that reach outside of the own MPI_COMM_WORLD are left alone, which needs no
-//     question;
-//   - ranks of the own world are met at the first window on their communicator, in a non-blocking
-//     call that is given up when somebody does not come (patience.h). From then on nobody is waited
-//     for any more, unless that call completes after all.
-// That call is made once on each communicator, by every rank alike: whether one has learned by
-// other calls who runs with Nearcache depends on time and threads. A program that has sessions only
-// has no MPI_COMM_WORLD; the process set mpi://WORLD stands for it.
+//   - windows on communicators that reach beyond this process's MPI_COMM_WORLD are left alone,
+//     which requires no communication;
+//   - ranks of MPI_COMM_WORLD meet at the first window on their communicator, in a non-blocking
+//     call that is abandoned if some rank does not answer in time (patience.h). From then on we
+//     do not wait for any rank, unless that call completes after all.
+// That call is made once on each communicator, and by every rank alike: whether a rank already
+// knows from other calls who runs with Nearcache would depend on timing and threads. A program that
+// only has sessions has no MPI_COMM_WORLD; the process set mpi://WORLD takes its place.
 #pragma once
 
 #include <cstdint>
@@ -27,58 +27,61 @@ namespace nearcache::mpi {
 
 class World {
  public:
-  // Learns rank and size; after MPI_Init or the first session.
+  // Finds out rank and size. Called after MPI_Init or when the first session begins.
   void start(int* rank, int* ranks);
-  // Gives back what it holds of MPI: before the end of MPI.
+  // Releases all MPI objects. Called before the end of MPI.
   void stop();
-  // There are ranks to speak of: MPI_COMM_WORLD, or mpi://WORLD.
+  // Whether the world's ranks are known: those of MPI_COMM_WORLD or mpi://WORLD.
   bool known() const { return group_known_; }
-  // They are those of MPI_COMM_WORLD.
+  // Whether they are those of MPI_COMM_WORLD.
   bool has_model() const { return has_model_; }
-  // MPI_Init was called, and MPI_Finalize not yet.
+  // Whether MPI_Init was called, and MPI_Finalize was not.
   static bool model_is_open();
 
-  // The ranks of `comm` in the world; empty where one is outside of it.
+  // The ranks of `comm` in the world; empty if one of them is outside of it.
   std::vector<int> members(MPI_Comm comm) const;
 
-  // The ranks of a communicator, once they have been met.
+  // What is known about a communicator's ranks once they have met.
   struct Met {
-    std::vector<uint8_t> far;      // by rank: on another node
-    bool all_have_engine = false;  // the RMA engine
-    // they have done without it since one of them came late (`do_without_engine`)
+    std::vector<uint8_t> far;      // by rank: it is on another node
+    bool all_have_engine = false;  // all ranks have the RMA engine
+    // they have agreed not to use it, because one of them came late (`do_without_engine`)
     bool without_engine = false;
-    bool left_alone = false;  // their windows are, as one of them came late (`leave_alone`)
+    bool left_alone = false;  // their windows are left alone, because a rank came late
+                              // (`leave_alone`)
   };
-  // Meets these ranks: true if all run with Nearcache. Collective over `comm` at the first time,
-  // with so much patience in nanoseconds, and with none once somebody has not answered. Any thread.
+  // Meets these ranks; returns true if all of them run with Nearcache. The first call is collective
+  // over `comm`. Waits for up to `patience` nanoseconds, or not at all once some rank has failed to
+  // answer. Thread-safe.
   bool meet(MPI_Comm comm, const std::vector<int>& members, Met* met, uint64_t patience);
-  // This process has the RMA engine. Before anybody is met.
+  // Declares that this process has the RMA engine. Call before any meeting.
   void offer_engine() { has_engine_ = true; }
-  // All ranks of `comm`, or those of them that come too late for the others, learn alike that the
-  // engine has no windows on it.
+  // Records that the engine takes no windows on `comm`. Called by all of its ranks, or by all for
+  // which one came too late.
   void do_without_engine(MPI_Comm comm);
-  // They learn alike that windows on it are left alone. Nothing is called on it from then on.
+  // Records, in the same way, that windows on it are left alone. We make no calls on it from then
+  // on.
   void leave_alone(MPI_Comm comm);
 
-  // A collective call has not been answered: `exchange` is what is left of it.
+  // Keeps what is left of a collective call that was not answered.
   void give_up(Exchange exchange);
-  // A call that this rank does not wait for, and others may: its request is looked after.
+  // Keeps a call that this rank does not wait for, though others may, until it completes.
   void leave(Exchange exchange);
-  // Somebody has not answered, and still does not.
+  // Returns whether some call was not answered, and still is not.
   bool given_up();
 
-  // A communicator of all ranks of the world, in whatever order.
+  // Returns whether `comm` contains all ranks of the world, in any order.
   bool is_everybody(MPI_Comm comm);
-  // One is about to end: its handle may be another's after.
+  // A communicator is about to be freed: its handle may be reused.
   void forget_communicators();
 
-  // Every rank of the world has been met.
+  // Whether every rank of the world has been met.
   bool all_met() const { return all_met_; }
-  // The most ranks of one communicator that were found on this node.
+  // The largest number of ranks of one communicator found on this node.
   uint64_t most_on_node() const { return most_on_node_; }
 
-  // A communicator of all ranks, for the report; MPI_COMM_NULL if there is none. Collective for
-  // programs that have sessions only.
+  // A communicator of all ranks, for the report; MPI_COMM_NULL if there is none. Collective in
+  // programs that only have sessions.
   MPI_Comm everybody();
 
  private:
@@ -86,7 +89,7 @@ class World {
     explicit Meeting(const std::vector<int>& ranks) : members(ranks), exchange(1, ranks.size()) {}
     std::vector<int> members;
     Exchange exchange;
-    bool late = false, over = false;  // under the mutex, as is the exchange once it is late
+    bool late = false, over = false;  // guarded by the mutex, as is the exchange once it is late
     bool without_engine = false, left_alone = false;
   };
 
@@ -106,16 +109,17 @@ class World {
   bool has_engine_ = false;
 #ifdef NEARCACHE_HAS_Session_init
   MPI_Session session_{};
-  MPI_Comm everybody_{};  // of the session
+  MPI_Comm everybody_{};  // of our session
   bool has_session_ = false;
 #endif
 
-  std::mutex mutex_;  // covers what follows
-  // by rank of the world: a hash of the host's name, 0 where not known
+  std::mutex mutex_;  // guards the members below
+  // by rank in the world: a hash of the host's name, 0 if not known
   std::vector<uint64_t> nodes_;
-  // communicators that were asked for, and the answer
+  // the answers of is_everybody()
   std::vector<std::pair<MPI_Comm, bool>> everybodies_;
-  int meeting_keyval_ = MPI_KEYVAL_INVALID;  // attribute of communicators: their meeting
+  int meeting_keyval_ = MPI_KEYVAL_INVALID;  // the attribute of a communicator that holds its
+                                             // meeting
   bool all_met_ = false;
   uint64_t most_on_node_ = 1;
   std::vector<std::shared_ptr<Meeting>> late_;

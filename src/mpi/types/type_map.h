@@ -14,22 +14,22 @@ struct TypeMap {
   int64_t extent = 0;
 };
 
-// False if the datatype has a constructor that we do not know, or too many blocks or parts.
+// Returns false if the datatype has a constructor that we do not know, or too many blocks or parts.
 bool read_type_map(MPI_Datatype datatype, TypeMap* map);
 
-// A datatype that the program did not build: predefined, or one of the parametrised Fortran types.
-// Never freed.
+// Whether the program did not build the datatype: it is predefined, or one of the parametrised
+// Fortran types. Such types are never freed.
 bool is_named(MPI_Datatype datatype);
-// How it was made (MPI_COMBINER_...).
+// The datatype's constructor (MPI_COMBINER_...).
 int combiner_of(MPI_Datatype datatype);
 
-// The predefined datatype that all parts of this one are; MPI_DATATYPE_NULL if there are several,
-// or it cannot be found out.
+// The predefined datatype that all parts of this one have; MPI_DATATYPE_NULL if there are several,
+// or it cannot be determined.
 MPI_Datatype base_type(MPI_Datatype datatype);
 
-inline constexpr size_t most_blocks = 1 << 16;  // of what is cached
+inline constexpr size_t most_blocks = 1 << 16;  // of a datatype that is cached
 
-// From now on, datatypes of so many blocks are read.
+// Raises the number of blocks up to which datatypes are read to `most`.
 void allow_blocks(size_t most);
 
 }  // namespace nearcache::mpi

@@ -1,5 +1,5 @@
-// What is known about predefined datatypes, by handle: read without a lock, because every get asks
-// for its layout first.
+// What is known about predefined datatypes, by handle. Read without a lock, because every get needs
+// a layout first.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace nearcache::mpi {
 template <class Fact>
 class NamedTypes {
  public:
-  // Null for a datatype that is not predefined, or not seen yet.
+  // Returns null for a datatype that is not predefined, or that has not been seen yet.
   const Fact* find(MPI_Datatype type) const {
     for (size_t slot = slot_of(type);; slot = (slot + 1) % size) {
       const Fact* fact = slots_[slot].fact.load(std::memory_order_acquire);
@@ -22,8 +22,8 @@ class NamedTypes {
     }
   }
 
-  // The caller makes sure that only one thread adds at a time. Beyond half the table nothing is
-  // added.
+  // The caller must ensure that only one thread adds at a time. Adds nothing once the table is half
+  // full.
   void add(MPI_Datatype type, const Fact* fact) {
     if (2 * count_ > size || find(type) != nullptr) return;
     size_t slot = slot_of(type);
@@ -38,7 +38,7 @@ class NamedTypes {
   static constexpr size_t size = size_t{1} << bits;  // MPI has about 80 predefined types
 
   struct Slot {
-    std::atomic<const Fact*> fact{nullptr};  // set last
+    std::atomic<const Fact*> fact{nullptr};  // written last
     MPI_Datatype type{};
   };
 
@@ -53,10 +53,11 @@ class NamedTypes {
   size_t count_ = 0;
 };
 
-// The layout of a datatype, or null if it is of a kind that we cannot read. The pointer is good
-// while the datatype lives; hold() makes it outlive the datatype. Thread-safe.
+// Returns the layout of a datatype, or null if we cannot read its kind. The pointer is valid while
+// the datatype exists; hold() extends its life. Thread-safe.
 const Layout* layout_of(MPI_Datatype datatype);
-// The same, and of types of more blocks than are cached, where those may be (type_map.h).
+// Like layout_of(), but also accepts types with more blocks than are cached, if those are allowed
+// (type_map.h).
 const Layout* large_layout_of(MPI_Datatype datatype);
 
 extern NamedTypes<Layout> named_types;
