@@ -1,6 +1,6 @@
 // The hidden window of a group of ranks through which coherent windows announce readers and writes
-// (docs/semantics.md, "Coherent mode"). Made with the group's first window that may be coherent;
-// each such window has a slot in it, the same at all ranks.
+// (docs/semantics.md, "Coherent mode"). Created with the group's first window that may be coherent;
+// each such window has a slot in it, with the same number at all ranks.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace nearcache::mpi {
 
-// What a rank has of a window, in its own memory.
+// A window's state at one rank, in that rank's memory.
 struct Slot {
-  uint64_t joined, left;  // ranks that have begun to keep what they read, and that have ended it
-  uint64_t acked;         // what of `joined` this rank has taken notice of
+  uint64_t joined, left;  // counts of ranks that have begun, and ended, keeping what they read
+  uint64_t acked;         // the value of `joined` that this rank has acknowledged
   uint64_t unused[4];
   VersionWords words;
 };
@@ -24,8 +24,8 @@ class Board {
  public:
   static constexpr uint32_t slots = 32;
 
-  // Collective over `comm`, whose ranks in the world are `members`. `ready` is false where the
-  // window cannot be had.
+  // Collective over `comm`, whose ranks in the world are `members`. `ready` is false if the hidden
+  // window could not be created.
   Board(MPI_Comm comm, std::vector<int> members);
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
@@ -35,13 +35,14 @@ class Board {
   const std::vector<int>& members() const { return members_; }
   uint32_t ranks() const { return static_cast<uint32_t>(members_.size()); }
 
-  // The lowest slot from which on none is in use here: the largest of all ranks' is free at all.
+  // The lowest slot from which on all are unused at this rank. The maximum over all ranks is free
+  // everywhere.
   uint32_t first_free() const { return first_free_; }
   void take(uint32_t slot);
-  // Once no rank can send anything to it any more.
+  // Frees the slot. Call once no rank can send anything to it any more.
   void give_back(uint32_t slot);
 
-  // Two words that are the same unless some rank keeps what it reads of some window.
+  // Returns two words that are equal unless some rank keeps what it reads of some window.
   const uint64_t* readers() const { return &memory_->joined; }
   [[gnu::always_inline]] static bool has_readers(const uint64_t* words) {
     return load(&words[1]) != load(&words[0]);
@@ -54,26 +55,26 @@ class Board {
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
   }
 
-  // A reader tells all ranks. `numbers`: what it made of each rank's `joined` when the requests are
-  // complete, less one.
+  // Announces a reader to all ranks. Once the requests are complete, `numbers` holds the value of
+  // each rank's `joined` before the announcement.
   void join(uint32_t slot, std::vector<uint64_t>* numbers, std::vector<MPI_Request>* requests);
   void leave(uint32_t slot);
-  // Reads what each of `targets` has taken notice of: nothing, where that fails.
+  // Reads what each of `targets` has acknowledged; all zero if that fails.
   void read_acked(uint32_t slot, const std::vector<uint32_t>& targets,
                   std::vector<uint64_t>* acked);
-  // Reads the words of `targets`: those of memory that is not watched, where that fails.
+  // Reads the version words of `targets`; those of unwatched memory if that fails.
   void read(uint32_t slot, const std::vector<uint32_t>& targets, std::vector<VersionWords>* words);
 
-  // Reads where the memory of a target begins (VersionWords::lead): 0, where that fails.
+  // Reads where the memory of a target begins (VersionWords::lead); 0 if that fails.
   uint64_t read_lead(uint32_t slot, uint32_t target);
 
-  // Adds `delta` to the words of others' writes of these regions of a target. It has arrived after
-  // `wait`.
+  // Adds `delta` to a target's words for others' writes, for these regions. It has arrived once
+  // wait() has returned true.
   void add(uint32_t slot, uint32_t target, uint64_t regions, uint64_t delta);
   bool wait(uint32_t target);
-  // Costs nothing where nothing is under way.
+  // Costs nothing if nothing is in flight.
   bool wait_for_all();
-  // What was added has left its buffers.
+  // Waits until the buffers of add() may be reused.
   void sent();
 
  private:
@@ -82,7 +83,7 @@ class Board {
     uint64_t unused[6];
     Slot slots[Board::slots];
   };
-  // False: it has failed, and the values are nothing.
+  // Returns false on failure; the values are then undefined.
   template <class Value>
   bool read_each(const std::vector<uint32_t>& targets, MPI_Aint place, std::vector<Value>* values);
   static MPI_Aint at(uint32_t slot, size_t offset) {

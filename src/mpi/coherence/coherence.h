@@ -22,32 +22,36 @@ class Window;
 
 class Coherence {
  public:
-  // --- Creation of windows; collective over `comm`, with the ranks `members` in the world. ---
+  // --- Creation of windows; collective over `comm`, whose ranks in the world are `members`. ---
 
-  // The slot that this rank could give a window of these ranks. Empty, or why there is none.
+  // Sets the slot that this rank could give a window of these ranks. Returns why there is none, or
+  // "".
   std::string propose(const std::vector<int>& members, uint32_t* slot) const;
-  // Of a window that all ranks have agreed a slot for. Null if that cannot be had.
+  // Returns the board of a window for which all ranks have agreed on a slot; null if it cannot be
+  // created.
   Board* board_for(MPI_Comm comm, const std::vector<int>& members);
-  // A window's memory at this rank, whether the window may be coherent or not (`window` null).
-  // `allocated`: by MPI. What others can reach otherwise, too, is never kept.
+  // Registers a window's memory at this rank, whether or not the window may be coherent (`window`
+  // is null if not). `allocated`: by MPI. Readers never keep memory that others can also reach in
+  // another way.
   void exposes(MPI_Win handle, CoherentWindow* window, const void* base, uint64_t bytes,
                bool allocated);
   void no_longer_exposes(MPI_Win handle);
-  // Some of it belongs to a window that there is.
+  // Returns true if some of it belongs to an existing window.
   bool is_exposed(const void* base, uint64_t bytes);
-  void detached(MPI_Win handle, const void* base);  // a part of a dynamic window's
-  // From now on several threads may call: nothing is kept, nor of this rank's memory by others.
+  void detached(MPI_Win handle, const void* base);  // part of a dynamic window
+  // From now on several threads may make calls: this rank keeps nothing, nor do others keep its
+  // memory.
   void threads_came();
   void stop();  // collective: before the end of MPI
 
-  // One for all of the process that want to know, as the kernel tells one only.
+  // One tracker for all users in the process, because the kernel reports to only one.
   WriteTracker* tracker() { return &tracker_; }
   std::mutex& mutex() { return mutex_; }
   Allowance* closing();
 
-  // --- What other calls mean. ---
+  // --- Effects of other calls. ---
 
-  // Some rank keeps what it reads of some window of this process. A load or two.
+  // Some rank keeps what it reads of some window of this process. Costs a load or two.
   [[gnu::always_inline]] bool somebody_reads() const {
     const uint32_t count = boards_.load(std::memory_order_acquire);
     for (uint32_t i = 0; i < count; ++i) {
@@ -55,9 +59,9 @@ class Coherence {
     }
     return false;
   }
-  // Nor will any, of the windows that there are.
+  // No rank does, nor will any, for the windows that exist now.
   bool nobody_ever_reads() const { return boards_.load(std::memory_order_relaxed) == 0; }
-  // The same by one pair of words: true also where others would have to be looked at.
+  // Like somebody_reads(), from a single pair of words; also true if others would have to be read.
   [[gnu::always_inline]] bool somebody_may_read() const {
     return Board::has_readers(words_of_readers_.load(std::memory_order_acquire));
   }
@@ -66,15 +70,15 @@ class Coherence {
     if (somebody_reads()) [[unlikely]]
       publish(true);
   }
-  // A call by which nobody learns anything of this rank's stores in a quiet phase: it orders this
-  // rank before others' exclusive epochs, or is a put or an accumulate, of which readers are told.
-  // New ones are taken notice of.
+  // Called before a call that reveals nothing of this rank's stores in a quiet phase: it orders
+  // this rank before others' exclusive epochs, or is a put or an accumulate, which is announced to
+  // readers. New readers are acknowledged.
   void attend() {
     if (somebody_reads()) [[unlikely]]
       publish(false);
   }
-  // The call that follows has MPI write to [from, from + bytes) of own memory, perhaps past the
-  // processor; until it returns, or at any time after (`later`).
+  // In the call that follows, MPI writes to [from, from + bytes) of own memory, perhaps without the
+  // processor: until the call returns or, if `later`, at any time after.
   void receives(const void* from, uint64_t bytes, bool later);
 
  private:
@@ -95,11 +99,11 @@ class Coherence {
   static constexpr uint64_t nobody[2] = {0, 0}, somebody[2] = {0, 1};
   std::atomic<const uint64_t*> words_of_readers_{nobody};
   std::atomic<uint32_t> boards_{0};
-  std::array<const uint64_t*, most_boards> words_{};  // of each board's readers, at hand
+  std::array<const uint64_t*, most_boards> words_{};  // of each board, for fast access
   std::array<std::unique_ptr<Board>, most_boards> board_;
   std::vector<Exposed> exposed_;
   WriteTracker tracker_;
-  std::mutex mutex_;  // of exposed memory, and of what coherent windows do in programs with threads
+  std::mutex mutex_;  // guards exposed_, and coherent windows in programs with threads
   std::unique_ptr<Allowance> closing_;
 };
 

@@ -33,38 +33,39 @@ class CoherentWindow {
   OwnStores& own_stores() { return own_; }
   const OwnStores& own_stores() const { return own_; }
 
-  // --- Before a call goes down. ---
+  // --- Called before a call is passed to MPI. ---
 
-  // A put or an accumulate of bytes [from, to) of a target: readers know of it when this returns.
+  // Announces a put or an accumulate of bytes [from, to) of a target: readers know of it when this
+  // returns.
   void writes(uint32_t target, int64_t from, int64_t to);
-  // Others may learn by the call what this rank has done: the regions that it stored to have a new
-  // version when this returns. And readers are told what is no longer written to, as a good time
-  // for it.
+  // Called before a call by which others may learn what this rank has done. When this returns, the
+  // regions that it stored to have a new version. Also tells readers which regions it no longer
+  // writes to, since this is a good time for that.
   void publish();
-  // Takes notice of new readers, if there are any.
+  // Acknowledges new readers, if there are any.
   void attend();
-  // Others may write to memory of the target by stores, which nobody tells of: nothing of it is
-  // kept from now on.
+  // Others may write to the target's memory by unannounced stores: nothing of it is kept from now
+  // on.
   void never_again(uint32_t target);
-  // Nor of any, and this rank keeps nothing.
+  // The same for all targets; also, this rank keeps nothing.
   void never_again();
-  // Before MPI_Win_complete, after which what this rank wrote unnoted in the epoch may be under
-  // way.
+  // Called before MPI_Win_complete, after which this rank's unnoted writes of the epoch may still
+  // be in flight.
   void start_ends();
-  // A fence that all ranks have entered: what was written before it is there.
+  // All ranks have entered a fence: everything written before it has arrived.
   void fenced();
-  // The window will be freed by all its ranks.
+  // Called by all ranks when the window is about to be freed.
   void end();
 
   // --- The reader. ---
 
-  // What is fetched outlives acquires.
+  // Fetched data outlives acquires.
   bool keeps() const { return state_ == State::reads; }
-  // A get that would be worth caching was looked up in vain; `line`: a hash of its place.
+  // A get that would be worth caching missed; `line`: a hash of its location.
   void missed(uint64_t line);
   // A get of the target is about to be looked up.
   void prepare(uint32_t target);
-  // The mode is another one: nothing is kept.
+  // The mode has changed: nothing is kept any more.
   void stop_reading();
 
   uint64_t hits_kept() const;
@@ -74,13 +75,14 @@ class CoherentWindow {
   uint64_t closes() const { return closes_; }
 
  private:
-  enum class State : uint8_t { idle, joins, waits, reads };  // waits: for all to have taken notice
+  enum class State : uint8_t { idle, joins, waits, reads };  // waits: for all ranks to acknowledge
 
-  // There are readers. Takes notice of new ones.
+  // Returns whether there are readers, and acknowledges new ones.
   bool look();
   void take_notice(uint64_t joined);
   void open(uint32_t target, uint64_t regions);
-  // The regions of bytes [from, to) of a target; all, where it is not known yet where they begin.
+  // The regions of bytes [from, to) of a target; all regions while it is not known where its memory
+  // begins.
   uint64_t regions_of(uint32_t target, int64_t from, int64_t to);
   void close_some(uint64_t now);
   bool outstanding(uint32_t target) const;
@@ -100,37 +102,37 @@ class CoherentWindow {
   OwnStores own_;
 
   struct Written {
-    uint64_t open = 0;      // regions that readers know that this rank writes
-    uint64_t for_good = 0;  // of these
-    uint64_t lead = 0;      // VersionWords::lead; 0: not known
-    // in an epoch of start and complete, whose end says nothing of the target
+    uint64_t open = 0;      // regions in which readers expect writes by this rank
+    uint64_t for_good = 0;  // those of them that stay so
+    uint64_t lead = 0;      // VersionWords::lead; 0: not known yet
+    // written in a start/complete epoch, whose end does not mean arrival at the target
     bool by_epoch = false;
     bool listed = false;
   };
   std::vector<Written> written_;   // by target
   std::vector<uint32_t> open_at_;  // targets with open regions
-  bool wrote_by_epoch_ = false;    // since the beginning
+  bool wrote_by_epoch_ = false;    // since the last fence
   Allowance& closing_;
 
   State state_ = State::idle;
-  std::vector<uint64_t> numbers_;      // what each rank is to take notice of
+  std::vector<uint64_t> numbers_;      // each rank must acknowledge more than this
   std::vector<MPI_Request> requests_;  // of joining
-  std::vector<uint32_t> waited_for_;   // ranks
+  std::vector<uint32_t> waited_for_;   // ranks that have not acknowledged yet
   uint64_t ask_at_ = 0, pause_ = 0;    // ticks
-  uint32_t noisy_ = 0;                 // gets since the last in a quiet phase
-  uint32_t unasked_ = 0;               // releases since the last get that was looked up
-  uint32_t noisy_releases_ = 0;        // since the last one in a quiet phase
-  uint64_t told_since_ = 0;            // changes of mind of Phases when it began to keep
+  uint32_t noisy_ = 0;                 // consecutive gets outside of quiet phases
+  uint32_t unasked_ = 0;               // consecutive releases without a get that was looked up
+  uint32_t noisy_releases_ = 0;        // consecutive releases outside of quiet phases
+  uint64_t told_since_ = 0;            // changes of mind of Phases when this rank began to keep
   struct Missed {
     uint32_t line = 0;
     uint32_t generation = 0;
   };
   std::array<Missed, 1024> missed_{};
   uint32_t repeats_ = 0, repeats_wanted_;
-  std::vector<uint32_t> asked_;  // of a validation
+  std::vector<uint32_t> asked_;  // targets of a validation
   std::vector<VersionWords> words_;
   std::vector<uint64_t> answers_;
-  uint64_t hits_kept_ = 0;  // of earlier times as a reader
+  uint64_t hits_kept_ = 0;  // in earlier periods as a reader
   uint64_t validations_ = 0, regions_changed_ = 0, opens_ = 0, closes_ = 0;
 };
 

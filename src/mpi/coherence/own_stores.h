@@ -2,9 +2,9 @@
 // stored to since the last one get a new version.
 //
 // The kernel tells which pages were written (telemetry/write_tracker.h). Regions that are written
-// all the time are volatile, and so are all regions while checking costs more than a small share of
-// the time: they are not checked, and readers keep nothing of them. Memory that the kernel cannot
-// report on stays volatile.
+// all the time are volatile, and so are the hottest regions, or all of them, while checking costs
+// more than a small share of the time: they are not checked, and readers keep nothing of them.
+// Memory that the kernel cannot report on stays volatile.
 #pragma once
 
 #include <array>
@@ -20,25 +20,26 @@ namespace nearcache::mpi {
 
 class OwnStores {
  public:
-  // Of [base, base + bytes). `words`: of this rank, which readers read; all volatile as yet.
+  // Watches [base, base + bytes). `words`: this rank's version words, which readers read; initially
+  // all regions are volatile.
   OwnStores(const void* base, uint64_t bytes, Regions regions, VersionWords* words,
             WriteTracker* tracker);
   ~OwnStores();
   OwnStores(const OwnStores&) = delete;
   OwnStores& operator=(const OwnStores&) = delete;
 
-  // Others may learn after this what was stored before it.
+  // Called before others may learn what was stored: checks for stores.
   void look();
-  // Of memory that others may write, or that is written past the processor: volatile for good, and
-  // why.
+  // Makes memory that others may write, or that is written without the processor, volatile for
+  // good; `why` is reported.
   void never(const std::string& why);
   void never(uint64_t regions);
-  // The memory is not MPI's own: before it is watched, it is looked whether it is mapped shared.
+  // The memory was not allocated by MPI: before watching it, check whether it is a shared mapping.
   void may_be_mapped_elsewhere() { ask_whether_shared_ = true; }
-  // A call that has begun writes to these, perhaps past the processor: they have changed by the
-  // next look.
+  // A call that has begun writes to these regions, perhaps without the processor: treat them as
+  // changed at the next look.
   void will_have_changed(uint64_t regions) { changed_ |= regions; }
-  // The regions that bytes of memory lie in.
+  // Returns the regions that these bytes of memory lie in.
   uint64_t regions_of(const void* from, uint64_t bytes) const;
 
   const std::string& why_never() const { return why_never_; }
@@ -48,8 +49,8 @@ class OwnStores {
 
  private:
   struct Region {
-    uint32_t dirty_looks = 0;                             // in a row
-    uint32_t heat = 0;                                    // dirty looks, the older the less
+    uint32_t dirty_looks = 0;                             // consecutive
+    uint32_t heat = 0;                                    // dirty looks, decaying with age
     uint64_t retry_at = 0, back_off = 0, calm_since = 0;  // in ticks
   };
   void begin(uint64_t now);
@@ -59,7 +60,8 @@ class OwnStores {
   void leave_alone(uint64_t regions, uint64_t now, bool back_off);
   uint64_t hottest() const;
   void watch_again(uint64_t now);
-  // The regions of those that were stored to since the last look; these are looked at.
+  // Returns those of the regions that were stored to since the last look at them, and restarts
+  // watching.
   uint64_t stored_to(uint64_t regions);
   uint64_t mask_of(const std::vector<WriteTracker::Run>& runs) const;
 
@@ -68,14 +70,14 @@ class OwnStores {
   const Regions regions_;
   std::array<uint64_t, VersionWords::regions>* const words_;
   WriteTracker* const tracker_;
-  uint64_t mine_;         // regions that this rank has memory in
-  uint64_t watched_ = 0;  // not volatile
-  uint64_t never_ = 0;    // volatile for good
-  uint64_t changed_ = 0;  // by calls
+  uint64_t mine_;         // regions in which this rank has memory
+  uint64_t watched_ = 0;  // regions that are not volatile
+  uint64_t never_ = 0;    // regions that are volatile for good
+  uint64_t changed_ = 0;  // regions written by calls
   bool ask_whether_shared_ = false;
   int range_ = -1;
-  uintptr_t pages_ = 0;       // where the watched range begins
-  uint64_t dirty_pages_ = 0;  // of the last look
+  uintptr_t pages_ = 0;       // start of the watched range
+  uint64_t dirty_pages_ = 0;  // seen in the current look
   std::array<Region, VersionWords::regions> state_{};
   Allowance looking_, faulting_;
   uint32_t looks_of_heat_ = 0;

@@ -1,5 +1,5 @@
 // Coherent mode: where MPI will write to own memory in a call that receives. The generated entry
-// points announce it before they pass the call on, if anybody reads windows of this process. The
+// points announce it before they pass the call on, if some rank reads windows of this process. The
 // range announced covers everything that the call may write, and may be larger.
 #pragma once
 
@@ -8,26 +8,26 @@
 
 namespace nearcache::mpi {
 
-// Whether anybody wants to know; of a persistent request, whether anybody may later, when it is
-// started.
+// Whether receives need to be announced now and, for persistent requests, whether they may need to
+// be later, when the request is started.
 inline bool receives_are_told() noexcept { return context.coherence.somebody_reads(); }
 inline bool persistent_receives_are_told() noexcept {
   return !context.coherence.nobody_ever_reads();
 }
 
-// `count` elements at `buffer`. A buffer may be MPI_IN_PLACE, which receives nothing of its own, or
-// MPI_BOTTOM. `later`: the call may return before it has received.
+// Announces `count` elements at `buffer`, which may be MPI_IN_PLACE (the call receives nothing
+// there) or MPI_BOTTOM. `later`: the call may return before it has received.
 void tell_received(const void* buffer, MPI_Count count, MPI_Datatype type, bool later);
 
-// As many from each rank of `comm`, one after the other.
+// Announces as many elements from each rank of `comm`, one block after the other.
 void tell_received_each(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm,
                         bool later);
 
-// Of rank i counts[i] elements, displacements[i] extents behind `buffer`.
+// Announces counts[i] elements from rank i, displacements[i] extents after `buffer`.
 void tell_received_displaced(const void* buffer, const int* counts, const int* displacements,
                              MPI_Datatype type, MPI_Comm comm, bool later);
 
-// The sum of `counts`, of which there is one for each rank.
+// Announces the sum of `counts`, which has one count per rank.
 void tell_received_all(const void* buffer, const int* counts, MPI_Datatype type, MPI_Comm comm,
                        bool later);
 
@@ -39,12 +39,12 @@ void tell_received_all(const void* buffer, const MPI_Count* counts, MPI_Datatype
                        MPI_Comm comm, bool later);
 #endif
 
-// Anywhere.
+// Announces that the call may write anywhere.
 void tell_received_anywhere(bool later);
 
-// Whether a rank receives by a collective call that has a root: which alone does; or whose group
-// does not, where that is another one; or which does not itself either. Arguments of a receive may
-// be anything where there is none.
+// Whether this rank receives in a collective call with a root: if only the root does; if all ranks
+// do (between groups: the group without the root); if all but the root do. Where a rank does not
+// receive, its receive arguments may be anything.
 bool receives_at_root(int root, MPI_Comm comm);
 bool receives_from_root(int root, MPI_Comm comm);
 bool receives_but_at_root(int root, MPI_Comm comm);

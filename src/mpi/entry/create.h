@@ -1,5 +1,5 @@
-// What the generated entry points of window creation share: whether and how a new window is cached.
-// Implemented in create.cpp.
+// Shared by the generated entry points of window creation: decides whether and how a new window is
+// cached. Implemented in create.cpp.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,23 @@
 
 namespace nearcache::mpi {
 
-// Why no window of a kind is cached.
+// Reasons why no window of a kind is cached.
 enum class Obstacle { none, shared_window };
 
 struct Creation {
   MPI_Info info;
   MPI_Comm comm;
-  struct Exposed {  // the memory of this rank; null where it is not known
+  struct Exposed {  // the memory of this rank; null if not known
     const void* base;
     MPI_Aint bytes;
   } memory;
-  int64_t unit;  // of displacements
+  int64_t unit;  // displacement unit
   bool dynamic;  // its memory is attached later
   Obstacle obstacle;
-  const void* caller;  // where the program's call returns to
+  const void* caller;  // return address of the program's call
 };
 
-// Collective, like the creation that has succeeded.
+// Collective; called when the window has been created.
 void adopt(MPI_Win handle, const Creation& creation);
 
 }  // namespace nearcache::mpi

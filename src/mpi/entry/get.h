@@ -1,5 +1,5 @@
-// The path of one get, from the program to the cache or to MPI (docs/architecture.md): what the
-// generated MPI_Get, MPI_Rget and their large-count forms share.
+// The path of one get, from the program to the cache or to MPI (docs/architecture.md). Shared by
+// the generated MPI_Get, MPI_Rget and their large-count forms.
 #pragma once
 
 #include <climits>
@@ -14,8 +14,8 @@
 
 namespace nearcache::mpi {
 
-// The hot path: a hit of the window and the predefined type that were used last, from here to the
-// copy without a call. Threads take the way with locks.
+// The hot path: a hit in the most recently used window, with the most recently used predefined
+// type. There is no call from here to the copy. Programs with threads take the path with locks.
 [[gnu::always_inline]] inline bool plain_hit(Window* window, MPI_Win handle, const GetCall& call) {
   if (window == nullptr || window->handle() != handle || !window->serves_plain_hits()) return false;
   if (!window->serve_plain_hit(call)) return false;
@@ -24,7 +24,7 @@ namespace nearcache::mpi {
   return true;
 }
 
-// Another window or type than the last time: the hot path may be taken after all.
+// For another window or type than last time: tries the hot path once these are the current ones.
 inline bool plain_hit_of_another(Window* window, const Window* last, MPI_Win handle,
                                  const GetCall& call) {
   if (window == nullptr || (window == last && window->knows_plain_type(call.origin_type)))
@@ -33,25 +33,25 @@ inline bool plain_hit_of_another(Window* window, const Window* last, MPI_Win han
   return (other_type || window != last) && plain_hit(window, handle, call);
 }
 
-// A get that goes to MPI unnoted.
+// Whether a get goes to MPI without being noted.
 [[gnu::always_inline]] inline bool passes(Window* window, MPI_Win handle, int target,
                                           MPI_Datatype type, MPI_Count count) {
   return window != nullptr && window->handle() == handle && window->get_passes(target, type, count);
 }
 
-// Nobody wants to know of a get of this window, nor does a lock have to go down before it.
+// No observer needs to see gets of this window, and no deferred lock has to be taken before one.
 inline bool left_alone(const Window* window) {
   return window == nullptr ||
          (!window->caching() && !window->observed() && !window->locks_deferred());
 }
 
-// A get of a window that is not cached: noted, as the mode may be switched on.
+// Notes a get of a window that is not cached, since the mode may be switched on later.
 inline void uncached_get(Window& window, int target, MPI_Datatype type) {
   window.get_issued_uncached(target);
   if (!context.threaded && window.valid_target(target)) window.maybe_pause(type, 1);
 }
 
-// A get of a window that is not cached, for the trace.
+// Makes a get of a window that is not cached, reporting it to the trace.
 template <class Issue>
 [[gnu::noinline]] int observed_get(Window& window, const GetCall& call, Issue issue) {
   WindowLock lock(window.mutex());
@@ -66,17 +66,17 @@ template <class Issue>
   return rc;
 }
 
-// Fetches what a partial hit lacks. It begins at a whole displacement.
+// Fetches the missing rest of a partial hit, which begins at a whole displacement.
 int fetch_rest(const Window& window, const GetCall& call, const Window::Decision& decision);
-// Fetches the line of a small get, which the caller's origin has no room for.
+// Fetches the line around a small get, which does not fit in the caller's buffer.
 int fetch_line(const Window& window, const GetCall& call, const Window::Decision& decision);
 int fetch_line(const Window& window, const GetCall& call, const Window::Decision& decision,
                MPI_Request* request);
 
-// Fetches the places to come of a stride, to be completed along with the get that has been issued.
+// Fetches the next places of a stride; they are completed along with the get that has been issued.
 void read_ahead(Window& window, const GetCall& call, const Window::Decision& decision);
 
-// `issue` hands the call to MPI, and notes that it receives.
+// `issue` passes the call to MPI, and announces the receive.
 template <class Issue>
 int cached_get(Window& window, const GetCall& call, Issue issue) {
   if (window.pause_takes(call)) return issue();
@@ -119,7 +119,7 @@ int cached_get(Window& window, const GetCall& call, Issue issue) {
   return rc;
 }
 
-// An Rget that MPI answers: issued, measured where that is due, and its request tracked where
+// Makes an Rget that MPI answers: issues it, measures it if that is due, and tracks its request if
 // anything of it is to be kept.
 template <class Issue>
 int issued_rget(Window& window, const GetCall& call, const Window::Decision& decision,

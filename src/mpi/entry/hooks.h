@@ -1,5 +1,5 @@
-// What the generated wrappers tell the cache: acquires, and the fate of requests. Implemented in
-// requests.cpp.
+// What the generated wrappers report to the cache: acquires, and what becomes of requests.
+// Implemented in requests.cpp.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@
 
 namespace nearcache::mpi {
 
-// The program may have learned that another rank's access is complete: in mode `transparent`
-// nothing that was read before may be served after.
+// The program may have learned that another rank's access is complete: in mode `transparent`,
+// nothing that was read before may be served from now on.
 inline void note_acquire() noexcept {
   rma_host_returned();
   context.acquire();
@@ -25,50 +25,52 @@ inline void note_acquire() noexcept {
     context.observer.acquire();
 }
 
-// Others may learn by the call that follows what this rank has done, and that it has asked for
+// By the call that follows, others may learn what this rank has done, and that it has asked for
 // locks.
 inline void note_release() noexcept {
   rma_host_is_called();
   context.coherence.release();
   take_waiting_locks();
 }
-// The same of a call of windows: an engine that holds anything knows itself when it goes.
+// Like note_release(), for a call on a window: the engine itself knows when to send what it holds.
 inline void note_window_release() noexcept {
   context.coherence.release();
   take_waiting_locks();
 }
 // The program is about to look for a message, or at a request.
 inline void note_look() noexcept { rma_host_is_called(); }
-// The same, of a put or an accumulate, of which readers are told (mpi/process/phases.h).
+// Called before a put or an accumulate, which is announced to readers (mpi/process/phases.h).
 inline void note_write() noexcept { context.coherence.attend(); }
 
-// Gets, or own writes, are complete: an acquire too, unless nobody is known to write
+// Gets or own writes are complete: an acquire too, unless no rank is known to write
 // (mpi/process/phases.h).
 inline void note_completion() noexcept {
   rma_host_returned();
   context.completed();
 }
 
-// A collective call on `comm` has ended, which no rank leaves before all have entered; `code`: what
-// it returned. A communicator is about to end.
+// note_all_met(): a collective call on `comm`, which no rank leaves before all have entered, has
+// returned `code`. note_comm_gone(): a communicator is about to be freed.
 void note_all_met(int code, MPI_Comm comm) noexcept;
 void note_comm_gone() noexcept;
 
-// Before and after a collective call, or a receive: others may learn by it that this rank has
-// written its own memory. The look after it says that what is found later was not written before.
+// Called before and after a collective call or a receive, by which others may learn that this rank
+// has written its own memory. The look afterwards establishes that writes found later were not made
+// before.
 void note_own_writes() noexcept;
 
-// Whether any request of this process is tracked: a get, put or accumulate with a request on a
-// cached window.
+// Number of tracked requests of this process: gets, puts and accumulates with a request on a cached
+// window.
 inline constinit std::atomic<size_t> tracked_requests{0};
 inline bool requests_tracked() noexcept {
   return tracked_requests.load(std::memory_order_relaxed) != 0;
 }
-// Or a served Rget has not been waited for: then a call may tell nothing of others.
+// Also true if a served Rget has not been waited for. Completing such requests may say nothing
+// about others.
 inline bool requests_known() noexcept { return requests_tracked() || served_request.out(); }
 
-// A wait or a test of the request that all served Rgets have, which is complete: answered here,
-// unless the program wants to know its status, or the handle may be that of a tracked request too.
+// Called for a wait or a test of the handle shared by all served Rgets, which is complete. Answered
+// here unless the program wants the status, or the handle may also be that of a tracked request.
 inline bool served_is_waited_for(MPI_Request* request, const MPI_Status* status) noexcept {
   if (request == nullptr || !served_request.is(*request) || status != MPI_STATUS_IGNORE ||
       requests_tracked())
@@ -80,8 +82,8 @@ inline bool served_is_waited_for(MPI_Request* request, const MPI_Status* status)
   return true;
 }
 
-// Looks at `count` requests before a call that may complete them; then tells what became of the
-// tracked ones.
+// Inspects `count` requests before a call that may complete them; afterwards reports what became of
+// the tracked ones.
 class RequestWatch {
  public:
   RequestWatch(int count, const MPI_Request* before);
@@ -89,45 +91,45 @@ class RequestWatch {
   RequestWatch(const RequestWatch&) = delete;
   RequestWatch& operator=(const RequestWatch&) = delete;
 
-  // After a call that frees what it completes: tracked requests that are MPI_REQUEST_NULL now are
-  // complete. If it returned an error, there is no telling which of them brought their data: they
-  // end, and nothing of them is kept.
+  // Called after a call that frees what it completes: tracked requests that are now
+  // MPI_REQUEST_NULL are complete. If the call returned an error, there is no telling which of them
+  // received their data: tracking ends and nothing of them is kept.
   void completed(int code, const MPI_Request* after);
 
-  // Whether the call may have completed anything but gets and own writes of this process' windows,
-  // by which it learns nothing of others.
+  // Whether the call may have completed anything but gets and own writes of this process's windows,
+  // which carry no news of others.
   bool tells_of_others() const { return others_; }
 
-  // After a successful call that only looks: request `index` is complete, or all are. The program
-  // may change their buffers from now on.
+  // Called after a successful call that only inspects: request `index` is complete, or all are.
+  // From now on the program may change their buffers.
   void found_complete(int index);
   void all_found_complete();
 
-  // Before a call after which there is no telling when they are complete. Those whose data does not
-  // arrive where the program wants it are waited for.
+  // Called before a call after which their completion cannot be observed. Waits for those whose
+  // data does not arrive directly in the program's buffer.
   void not_to_be_kept(const MPI_Request* requests);
 
-  // The program let go of them (MPI_Request_free): they complete with their epoch.
+  // The program has freed them (MPI_Request_free): they complete with their epoch.
   void released(int code);
 
  private:
   struct Found {
     int index;
-    uint64_t key;     // the handle, as it was
-    uint64_t ticket;  // tells the request from a later one that MPI gives the same handle
+    uint64_t key;     // the handle as it was before the call
+    uint64_t ticket;  // distinguishes the request from a later one with the same handle
     mutable bool over = false;
   };
-  // as a ticket: the handle of served Rgets; a get of which nothing is kept, or an own write. Among
-  // threads the latter is not noted during the call: when that returns, the handle may be
-  // another's.
+  // Special tickets: the shared handle of served Rgets; a get of which nothing is kept, or an own
+  // write. With several threads the latter is not noted during the call: by the time the call
+  // returns, the handle may belong to another request.
   static constexpr uint64_t of_served = UINT64_MAX, of_plain = 0;
   void end(const Found& found, bool succeeded, uint64_t ticks = 0) const;
   void end_plain(const Found& found) const;
   static void tested(const Found& found, uint64_t ticks);
-  const bool threaded_;  // when it began
+  const bool threaded_;  // at construction
   bool others_ = false;
-  // The tracked ones among the requests, as they were before the call; no memory is allocated for a
-  // few.
+  // The tracked ones among the requests, as they were before the call. Allocates no memory for up
+  // to two.
   class List {
    public:
     void push_back(const Found& found) {
@@ -149,7 +151,7 @@ class RequestWatch {
     std::vector<Found> many_;
   };
   List found_;
-  uint64_t began_ = 0;  // the call, in ticks, if it is of one request, which is measured
+  uint64_t began_ = 0;  // start of the call, in ticks, if it is about a single, measured request
 };
 
 }  // namespace nearcache::mpi

@@ -1,11 +1,12 @@
 /* How an exported entry point reaches its code: by a jump through a slot of a table.
  *
- * A preload object is bound by the dynamic linker before it can know whether it fits the program's
- * MPI. If it does not, it may not even touch the arguments (a handle is four bytes in one MPI,
- * eight in another), so a wrapper in C cannot pass a call through. A jump can: next.cpp points the
- * slots at the next library's functions then. The same slots serve a program that loads its MPI
- * late (Python): until it is there they point to stubs that look for it first. On other processors
- * the wrappers themselves carry the names, and a wrong object only warns. */
+ * The dynamic linker binds a preload object before the object can find out whether it fits the
+ * program's MPI. If it does not, it must not even touch the arguments (a handle has four bytes in
+ * one MPI and eight in another), so a wrapper in C cannot pass a call on. A jump can: in that case
+ * next.cpp points the slots at the next library's functions. The same slots serve programs that
+ * load their MPI late (Python): until then they point to stubs that look for the MPI first. On
+ * other processors the wrappers themselves have the exported names, and an object that does not
+ * fit can only warn. */
 #ifndef NEARCACHE_TRAMPOLINE_H
 #define NEARCACHE_TRAMPOLINE_H
 
@@ -22,7 +23,7 @@
 #define ENTER endbr64
 #define JUMP(i) jmp *nearcache_slots + 8 * i(%rip)
 #define LAZY(i) .Llazy##i: endbr64; movl $i, %r11d; jmp .Llazy
-/* Keeps the six argument registers; those on the stack stay where they are. */
+/* Saves the six argument registers; arguments on the stack stay where they are. */
 #define LAZY_COMMON .Llazy: \
   pushq %rdi; pushq %rsi; pushq %rdx; pushq %rcx; pushq %r8; pushq %r9; subq $8, %rsp; \
   movl %r11d, %edi; call nearcache_resolve_entry; \

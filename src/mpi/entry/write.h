@@ -1,5 +1,5 @@
-// Puts and accumulates: passed to MPI, and noted so that no entry older than a write of our own is
-// served. What the generated entry points of all of them share.
+// Puts and accumulates: passed to MPI, and noted so that no entry older than one of our own writes
+// is served. Shared by their generated entry points.
 #pragma once
 
 #include "mpi/mpi_api.h"
@@ -8,14 +8,14 @@
 
 namespace nearcache::mpi {
 
-// Of a window that pauses.
+// For a window that is paused.
 inline void write_unnoted(Window& window, TraceWrite kind) {
   if (kind == TraceWrite::fetch) window.fetch_begins();
   window.write_passes();
   window.count_write(kind);
 }
 
-// A write that goes to MPI unnoted (window.h), and nobody need be told of it.
+// Handles a write that goes to MPI unnoted (window.h) and that no reader needs to be told of.
 [[gnu::always_inline]] inline bool write_passes(Window* window, MPI_Win handle, TraceWrite kind) {
   if (window == nullptr || window->handle() != handle || !window->paused() ||
       context.phases.somebody_reads() || locks_wait())
@@ -26,7 +26,8 @@ inline void write_unnoted(Window& window, TraceWrite kind) {
   return true;
 }
 
-// The same, as far as one look at each tells: so the entry point needs few registers.
+// Like write_passes(), with a single check of each condition, so that the entry point needs few
+// registers.
 [[gnu::always_inline]] inline bool write_plainly_passes(Window* window, MPI_Win handle,
                                                         TraceWrite kind) {
   if (window == nullptr || window->handle() != handle || !window->paused() ||
@@ -36,9 +37,9 @@ inline void write_unnoted(Window& window, TraceWrite kind) {
   return true;
 }
 
-// The write is noted before it is issued: once MPI has it, the data may change at any time. And
-// after, since a synchronisation of another thread that began in between does not complete it. The
-// entry point has told before that it releases.
+// The write is noted before it is issued, because once MPI has it the data may change at any time,
+// and again afterwards, because a synchronisation by another thread that began in between does not
+// complete it. The entry point has called its release hook before.
 template <class Issue>
 int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count,
                 MPI_Datatype type, Issue issue) {

@@ -1,13 +1,13 @@
-// A window whose one-sided communication the engine does: MPI's calls on it, with their epochs and
-// errors.
+// A window whose one-sided communication is done by the engine: MPI's calls on it, with their
+// epochs and errors.
 //
-// Its handle is a window of the host MPI on MPI_COMM_SELF, so that names, attributes, info, error
-// handlers and the handle's forms in Fortran are the host's affair. What such a window would tell
-// wrongly of itself is answered here.
+// Its handle is a window of the host MPI on this rank alone, so that names, attributes, info, error
+// handlers and the handle's Fortran form are handled by the host. Queries that such a window would
+// answer wrongly are answered here.
 //
-// Operations on predefined types at a near target (rma/near.h) whose epoch is known to be open, and
-// what completes them, are done at once: they look at nothing else and take no lock of this
-// process. All other calls are made in full.
+// Operations on predefined types at a near target (rma/near.h) in an epoch known to be open, and
+// the calls that complete them, are executed at once: they check nothing else and take no lock of
+// this process. All other calls are executed in full.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,8 @@ class EngineWindow {
     int flavor;
   };
 
-  // Takes the handle and the group. `shared`: the memory, if it is of the arena.
+  // Takes ownership of the handle and the group. `shared`: the window's memory, if it is in the
+  // arena.
   EngineWindow(Station* station, MPI_Win handle, MPI_Group group, rma::Window* window,
                const Shape& shape, std::byte* shared)
       : station_(station),
@@ -72,14 +73,14 @@ class EngineWindow {
   ~EngineWindow();
   EngineWindow(const EngineWindow&) = delete;
   EngineWindow& operator=(const EngineWindow&) = delete;
-  // Its memory, where that is of the arena.
+  // Returns the window's memory if it is in the arena, else null.
   std::byte* shared() const { return shared_; }
 
-  // Calls the window's error handler if `rc` is an error. Not under the lock: the handler is the
-  // program's, and may use the window.
+  // Calls the window's error handler if `rc` is an error. Must not be called with the lock held:
+  // the handler belongs to the program and may use the window.
   int report(int rc) const { return rc == MPI_SUCCESS ? rc : report_error(rc); }
 
-  // Each is the MPI call of that name: returns an error class for `report`.
+  // The MPI calls of the same names. Each returns an error class to pass to report().
   int put(const OriginBuffer& origin, const Target& target) {
     uint64_t bytes;
     std::byte* const at = at_once(origin.type, origin.count, target, &bytes);
@@ -121,7 +122,7 @@ class EngineWindow {
                    MPI_Aint displacement, MPI_Op op);
   int compare_and_swap(const void* origin, const void* compare, void* result, MPI_Datatype type,
                        int rank, MPI_Aint displacement);
-  // The request of what the call before has issued, if that succeeded.
+  // Makes the request of the operation that was just issued with result `rc`, if that is success.
   int make_request(int rc, int rank, bool fetches, MPI_Request* request);
 
   int fence(int assert);
@@ -162,9 +163,9 @@ class EngineWindow {
   int flush_local_all();
   int sync();
 
-  // Parts of these: true if that is all that was to be done, and it is done; false, and nothing has
-  // happened, if the call is to be made in full. Those of words call no function, so that they need
-  // no registers but their arguments'.
+  // Shortcuts used by the above. They return true if the call has been executed completely, or
+  // false if it must be made in full; then nothing has happened. Those for single words call no
+  // function, so that they need no registers beyond those of their arguments.
   [[gnu::always_inline]] bool put_word(const void* address, MPI_Count count, MPI_Datatype type,
                                        int rank, MPI_Aint displacement, MPI_Count target_count,
                                        MPI_Datatype target_type) {
@@ -194,7 +195,7 @@ class EngineWindow {
     recent_operations.order(context.threaded);
     return true;
   }
-  // The same of locks; false also where that is rare.
+  // Like the above, for locks; also return false in rare cases.
   [[gnu::always_inline]] bool lock_at_once(rma::Near& near, rma::LockType type) {
     if (context.threaded || all_locked_ || starting_ || fenced_ || !locks_.empty() || held() ||
         near.reaches(rma::Near::Reach::messages) || near.in_short || !near.take_lock(type))
@@ -233,19 +234,20 @@ class EngineWindow {
     }
     return true;
   }
-  // Something for others, of any window, waits for more, or for a call that synchronises: that is
-  // then made in full. The program may be waiting, by such calls, for what others answer to it.
+  // Returns true if the engine is holding back messages to other ranks, for any window, until more
+  // of them or a synchronising call follows. Such a call must then be made in full: the program may
+  // be using it to wait for others to react to those messages.
   [[gnu::always_inline]] bool held() const { return engine_->holds(); }
   const rma::Engine& below() const { return *engine_; }
   uint32_t process() const { return process_; }
 
   int attach(void* base, MPI_Aint size);
   int detach(const void* base);
-  // False: the attribute is the host's.
+  // Returns false if the attribute is to be answered by the host.
   bool get_attr(int keyval, void* value, int* flag);
   int get_group(MPI_Group* group);
-  // As MPI-4.1 has it of windows that are not shared: the own memory is in reach, that of others is
-  // none. MPI_PROC_NULL stands for the lowest rank.
+  // Follows MPI-4.1 for windows that are not shared: only own memory is accessible, not that of
+  // other ranks. MPI_PROC_NULL stands for the lowest rank.
   template <class Unit>
   int shared_query(int rank, MPI_Aint* size, Unit* unit, void* base) const {
     if (rank != MPI_PROC_NULL && !valid_rank(rank)) return MPI_ERR_RANK;
@@ -255,11 +257,11 @@ class EngineWindow {
     *static_cast<void**>(base) = own ? shape_.base : nullptr;
     return MPI_SUCCESS;
   }
-  // Collective; afterwards only the handle is left to free, and what describes the window. Not
-  // MPI_SUCCESS: nothing has happened.
+  // Collective. Afterwards only the handle and the memory that describes the window remain to be
+  // freed. If it does not return MPI_SUCCESS, nothing has happened.
   int close();
   rma::Window* window() const { return window_; }
-  // The error class of a status; says what was lost.
+  // Returns the error class of a status, and logs what was lost.
   int settled(rma::Status status) const;
 
  private:
@@ -270,8 +272,8 @@ class EngineWindow {
     const rma::Near* const near = window_->near(rank);
     return near != nullptr && near->open.load(std::memory_order_relaxed) == open;
   }
-  // The target's memory if an operation on such elements at both ends may be executed at once; else
-  // null.
+  // Returns the target's memory if an operation on these elements, at both ends, may be executed at
+  // once; else null.
   [[gnu::always_inline]] static std::byte* at_once(const rma::Near* near, MPI_Datatype type,
                                                    MPI_Count count, MPI_Aint displacement,
                                                    MPI_Count target_count, MPI_Datatype target_type,
@@ -291,13 +293,13 @@ class EngineWindow {
       recent_operations.word = type, recent_operations.words = static_cast<int>(count);
     return at;
   }
-  // Where a word of an open target is, of those that lie in a row; false if not so.
+  // Locates a word of an open target among the near ranks in a row. Returns false if there is none.
   [[gnu::always_inline]] bool find_word(int rank, MPI_Aint displacement, std::byte** at) const {
     if (!window_->in_row(rank)) return false;
     const rma::Near& near = window_->of_row(rank);
     return near.open.load(std::memory_order_relaxed) != Open::no && near.has_word(displacement, at);
   }
-  // Of a predefined type without gaps.
+  // Computes the size of elements of a predefined type without gaps; false for other types.
   [[gnu::always_inline]] static bool plain_bytes(MPI_Datatype type, MPI_Count count,
                                                  uint64_t* bytes) {
     const Layout* const layout = named_types.find(type);
@@ -320,7 +322,7 @@ class EngineWindow {
 
   int put_in_full(const OriginBuffer& origin, const Target& target);
   int get_in_full(void* address, MPI_Count count, MPI_Datatype type, const Target& target);
-  // `result`: null if nothing is fetched.
+  // `result` is null if nothing is fetched.
   int accumulate_in_full(const OriginBuffer& origin, const ResultBuffer* result,
                          const Target& target, MPI_Op op);
   int lock_in_full(int type, int rank, int assert);
@@ -343,11 +345,11 @@ class EngineWindow {
     return fenced_ || passive(rank) || std::ranges::find(started_, rank) != started_.end();
   }
   using Step = rma::Agent::Step;
-  // What follows an operation or a flush that was made in full: the next need not be.
+  // open(): an operation or a flush was made in full, so the next one may be executed at once.
   void open(int rank);
   void close(int rank);
   void end_fences();
-  // MPI_SUCCESS, or what forbids an access.
+  // Returns MPI_SUCCESS, or the error that forbids an access.
   int check(const Target& target) const;
   void issue(const rma::Agent::Lock& lock, rma::Transfer transfer);
   std::optional<rma::Agent::Lock> lock_epochs() const;
@@ -357,7 +359,8 @@ class EngineWindow {
     const auto over = [&] { return done() || window_->broken(); };
     station_->agent().wait(lock, over, step, true);
   }
-  // For what was asked of a target behind a lock whose turn comes by words; not under the lock.
+  // Waits until it is this rank's turn to take a lock, if the target's lock queue is in shared
+  // words. Must be called without the agent's lock.
   void await_turn(int rank) {
     if (window_->queued(rank)) [[unlikely]]
       await_turn_in_queue(rank);
@@ -366,7 +369,7 @@ class EngineWindow {
   void await_turns();
   bool any_queued();
   void await_transfers(const rma::Agent::Lock& lock);
-  // For words of near ranks; not under the lock.
+  // For shared words of near ranks. Must be called without the agent's lock.
   template <class Done>
   void wait_until(rma::Doorbell* bell, Done done) {
     station_->agent().wait(bell, [&] { return done() || window_->broken(); });
@@ -382,16 +385,16 @@ class EngineWindow {
   std::byte* shared_;
   const rma::Engine* engine_;
   uint32_t process_;
-  // Epochs, under the agent's lock, but for what is done at once.
+  // Epochs; under the agent's lock, except for what is executed at once.
   bool fenced_ = false;
   bool all_locked_ = false;
-  std::set<int> locks_;  // of these ranks, but for those which their Near knows of
-  int short_locks_ = 0;  // so many
+  std::set<int> locks_;  // locked ranks, except those whose Near has the lock
+  int short_locks_ = 0;  // number of locks held through a Near
   bool starting_ = false, exposing_ = false;
-  std::vector<int> started_;   // targets
-  std::vector<int> spare_;     // keeps memory for the next ranks
-  std::vector<int> counting_;  // 0, 1, 2 ... as far as groups have needed it
-  size_t exposed_ = 0;         // origins
+  std::vector<int> started_;   // targets of the access epoch
+  std::vector<int> spare_;     // keeps its memory for the next list of ranks
+  std::vector<int> counting_;  // 0, 1, 2, ..., as many as groups have needed so far
+  size_t exposed_ = 0;         // number of origins of the exposure epoch
   int model_ = MPI_WIN_UNIFIED;
 };
 

@@ -1,6 +1,6 @@
-// Requests of gets and fetching accumulates on windows of the engine while their data is on the
-// way: generalized requests of the host. The agent calls no MPI, so the program's calls that look
-// at requests complete them (fetches.cpp covers MPI_Wait and the like).
+// Requests of gets and fetching accumulates on windows of the engine while their data is in flight:
+// generalized requests of the host. The agent makes no MPI calls, so these requests are completed
+// by the program's calls that look at requests (fetches.cpp handles MPI_Wait and the like).
 #pragma once
 
 #include <atomic>
@@ -21,30 +21,32 @@ class Fetches {
  public:
   explicit Fetches(Station* station) : station_(station) {}
 
-  // Has the last one arrived, or was there none? Under the agent's lock.
+  // Returns true if the last fetch has arrived, or there was none. Call under the agent's lock.
   bool idle() const {
     return last_.window == nullptr || last_.window->reached(last_.rank, last_.mark);
   }
-  // The request of what reaches `mark` at the target. Not under the lock.
+  // Makes the request of the fetch that is complete when the target reaches `mark`. Must be called
+  // without the lock.
   int begin(const EngineWindow& of, rma::Window* window, int rank, rma::Mark mark,
             MPI_Request* request);
-  // Is nothing on the way? Then the calls below need not be made.
+  // Returns true if nothing is in flight; the calls below are then unnecessary.
   bool none() const { return under_way_.load(std::memory_order_relaxed) == 0; }
 
-  // Each returns an error of one of the requests, after its window's error handler was called.
+  // Each returns the error of one of the requests, after calling its window's error handler.
 
-  // Looks at the network, and completes what has arrived.
+  // Polls the network, and completes those of the requests that have arrived.
   int settle(int count, const MPI_Request* requests);
-  // Returns when those among the requests have arrived, and completes them.
+  // Waits until all of our requests among these have arrived, and completes them.
   int wait(int count, const MPI_Request* requests);
-  // The program is about to free it: nobody waits for it, and its error is its target's.
+  // The program is about to free the request: nobody will wait for it, and its error is left to the
+  // target.
   int let_go(const MPI_Request* request);
-  // Of requests of which one is enough: waits a little, or until one of ours has arrived if there
-  // are only such.
+  // For calls that need one complete request: if all of the requests are ours, waits until one has
+  // arrived; otherwise returns after a short wait.
   int wait_for_one(int count, const MPI_Request* requests);
-  // One of them is ours, and on its way.
+  // Returns true if one of them is ours and in flight.
   bool has(int count, const MPI_Request* requests) { return !find(count, requests).empty(); }
-  // Those of a window that is about to go.
+  // Completes the fetches of a window that is about to be freed.
   void end(const rma::Window* window);
 
  private:
@@ -60,16 +62,17 @@ class Fetches {
   static int query(void* extra, MPI_Status* status);
   static int release(void* extra);
   static int cancel(void* extra, int complete);
-  // Also once its target is lost.
+  // Also true if the target has been lost.
   static bool arrived(const Fetch& fetch) { return fetch.window->reached(fetch.rank, fetch.mark); }
   std::vector<Fetch*> find(int count, const MPI_Request* requests);
-  // Takes those of the requests that have arrived, and of those that were let go: of others the
-  // program has not asked, and an error is told to who asks. Under the agent's lock.
+  // Takes those of the requests, and of the freed ones, that have arrived. Others are left: the
+  // program has not asked for them, and their errors are reported when it does. Call under the
+  // agent's lock.
   std::vector<Fetch*> take_arrived(int count, const MPI_Request* requests);
   void count_under_way() {
     under_way_.store(by_handle_.size() + let_go_.size(), std::memory_order_relaxed);
   }
-  // Tells their errors, too; not under the lock.
+  // Also reports their errors. Must be called without the lock.
   static int complete(const std::vector<Fetch*>& arrived);
 
   struct Last {
@@ -81,9 +84,9 @@ class Fetches {
   Station* station_;
   Last last_;  // under the agent's lock
   std::atomic<size_t> under_way_{0};
-  std::mutex mutex_;                                // of what follows
-  std::unordered_map<uint64_t, Fetch*> by_handle_;  // those under way that may be asked for
-  std::vector<Fetch*> let_go_;                      // those that may not
+  std::mutex mutex_;                                // guards the members below
+  std::unordered_map<uint64_t, Fetch*> by_handle_;  // in flight; the program may ask for them
+  std::vector<Fetch*> let_go_;                      // in flight; freed by the program
 };
 
 }  // namespace nearcache::mpi

@@ -1,11 +1,11 @@
-// Windows of the host on this rank alone, which serve as the handles of the engine's windows:
-// names, attributes, info and error handlers are theirs.
+// Windows of the host MPI on this rank alone. They serve as the handles of the engine's windows,
+// and provide their names, attributes, info and error handlers.
 //
-// Created and freed one at a time, however many threads do so: no two may be in collective calls on
-// one communicator, and MPICH corrupts a table if windows are freed concurrently (host defect
-// windows_freed_at_once). The communicator is our own, because the program's threads may be in
-// calls on MPI_COMM_SELF; and errors on it are returned, because a window that the host rejects is
-// not yet an error of the program's.
+// They are created and freed one at a time, even by concurrent threads: two threads must not be in
+// collective calls on the same communicator, and MPICH corrupts a table if windows are freed
+// concurrently (host defect windows_freed_at_once). They use a communicator of our own, because the
+// program's threads may be in calls on MPI_COMM_SELF, and errors on it are returned, because a
+// window that the host rejects is not yet an error of the program's.
 #pragma once
 
 #include <mutex>
@@ -16,16 +16,17 @@ namespace nearcache::mpi {
 
 class Handles {
  public:
-  // While only one thread calls MPI. Without it, the communicator is MPI_COMM_SELF.
+  // Must be called while only one thread calls MPI. If it is not called, MPI_COMM_SELF is used.
   void begin();
-  // The end of MPI is next.
+  // Called before the end of MPI.
   void end();
 
-  // In an epoch that never ends: by a get from nobody it gives out requests that are complete. With
-  // memory of that size, whose address is stored at `base`.
+  // Creates a window with `bytes` bytes of memory, whose address is stored at `base`. The window is
+  // in an epoch that never ends, so that a get from MPI_PROC_NULL on it yields requests that are
+  // complete.
   bool make(MPI_Aint bytes, int unit, MPI_Info info, void* base, MPI_Win* handle);
-  // `freed` is called before the handle may be another window's. What the host says, as a callback
-  // of the program's may have failed: then the handle is left to the program.
+  // Calls `freed` before the handle may be reused. Returns the host's result; if that is an error,
+  // as when a callback of the program failed, the handle is left to the program.
   template <class Freed>
   int free(MPI_Win* handle, Freed freed) {
     const std::lock_guard lock(mutex_);

@@ -1,6 +1,5 @@
-// The most recent operations on windows of the engine: the next ones are mostly of the same
-// kind, and then need not look up their types and operations. Changes only in programs without
-// threads.
+// The most recent operations on windows of the engine. The next ones are mostly of the same kind
+// and then need not look up their types and operations. Changes only in programs without threads.
 #pragma once
 
 #include <atomic>
@@ -10,9 +9,9 @@
 
 namespace nearcache::mpi {
 
-// What an operation is on a type.
+// What an accumulate operation means for a datatype.
 struct Computation {
-  // On an element of 8 bytes: what takes a few instructions.
+  // For an 8-byte element: operations that take a few instructions.
   enum class OfWord : uint8_t { other, nothing, replace, add };
 
   MPI_Op op{};
@@ -20,26 +19,26 @@ struct Computation {
   rma::Operation operation = rma::Operation::no_op;
   rma::Element element = rma::Element::bytes;
   OfWord of_word = OfWord::other;
-  size_t size = 0;  // of an element
+  size_t size = 0;  // of an element, in bytes
 };
 
 struct RecentOperations {
-  // Predefined and without gaps; so many make 8 bytes.
+  // A predefined type without gaps; `words` elements of it make 8 bytes.
   MPI_Datatype word{};
   int words = 0;
-  MPI_Datatype swapped{};  // of 8 bytes, for compare-and-swap
+  MPI_Datatype swapped{};  // an 8-byte type, for compare-and-swap
   Computation computation;
-  // This rank has written memory of others by stores since the last `order`, or the engine had
-  // something to send: what a flush must look at.
+  // Since the last order(), this rank has written memory of others by stores, or the engine has had
+  // something to send. A flush must then take care of that.
   std::atomic<bool> unsettled{false};
 
-  // Before the first. Not when this object is loaded: MPI may be loaded later.
+  // Called before the first operation, not when this object is loaded: MPI may be loaded later.
   void begin() {
     if (words != 0) return;
     word = swapped = MPI_INT64_T;
     words = 1;
   }
-  // As many elements of a type, at both ends, as were 8 bytes last time.
+  // Returns true if both ends are as many elements of the same type as made up 8 bytes last time.
   [[gnu::always_inline]] bool is_word(MPI_Count count, MPI_Datatype type, MPI_Count target_count,
                                       MPI_Datatype target_type) const {
     return type == word && target_type == type && count == words && target_count == count;
@@ -48,8 +47,9 @@ struct RecentOperations {
   [[gnu::always_inline]] bool are_unsettled() const {
     return unsettled.load(std::memory_order_relaxed);
   }
-  // All before it comes before all after it, in the eyes of all. Only stores before loads take an
-  // instruction of x86. `threaded`: those of other threads, too.
+  // Orders all memory accesses before it ahead of all after it, as every processor sees them. On
+  // x86 only ordering stores before loads takes an instruction. `threaded`: includes accesses of
+  // other threads.
   [[gnu::always_inline]] void order(bool threaded) {
     std::atomic_thread_fence(std::memory_order_acq_rel);
     if (!are_unsettled() && !threaded) return;

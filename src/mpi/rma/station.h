@@ -1,11 +1,11 @@
 // This process as a rank of the RMA engine: network, engine and agent, from the first window that
-// the engine may take to MPI_Finalize.
+// the engine may take until MPI_Finalize.
 //
-// They are set up together by all ranks of the job, at the first window whose communicator has all
-// of them: the host MPI carries addresses and the secret of the job. Windows that come before that
-// are the host's. Threads may make first windows at once, on communicators that ranks come to in
-// different order: each such window carries a set-up of its own, all with the same cards, and the
-// first that is over counts.
+// All ranks of the job set these up together, at the first window whose communicator contains all
+// of them; the host MPI carries the addresses and the job's secret. Earlier windows are the host's.
+// Threads may create first windows concurrently, on communicators that ranks enter in different
+// orders: each such window performs its own set-up, all with the same cards, and the first to
+// finish counts.
 #pragma once
 
 #include <memory>
@@ -30,42 +30,44 @@ class Station {
  public:
   enum class State { down, up, impossible };
 
-  // Collective over `comm`, whose ranks are these of the world, all of it, and have agreed on it;
-  // by rank of `comm`, who is on another node. Afterwards it is not down. Any thread.
+  // Collective over `comm`. Its ranks are `members` in the world, are all ranks of the world, and
+  // have agreed to set up. `far`, by rank of `comm`: it is on another node. Afterwards the state is
+  // not `down`. Thread-safe.
   void set_up(MPI_Comm comm, const std::vector<int>& members, const std::vector<uint8_t>& far);
-  // The end of MPI is next. `has_windows`: some are left, which callbacks at that end may still use
-  // and free: then all moves on while their ranks wait.
+  // Called before the end of MPI. `has_windows`: windows are left which callbacks at that point may
+  // still use and free; without the agent, the engine then makes progress only while ranks wait in
+  // its calls.
   void stop(bool has_windows);
 
-  // Around the agreement on a new window (rma/engine.h): an opening has begun if the engine is up.
-  // Any thread.
+  // Called before and after the agreement on a new window (rma/engine.h). If the engine is up, an
+  // opening has begun. Thread-safe.
   State begin_opening();
   void end_opening();
 
   rma::Agent& agent() { return *agent_; }
   rma::Engine& engine() { return *engine_; }
-  // With whom this rank shares memory; null: with nobody. Under the agent's lock.
+  // The ranks that share memory with this one; null if there are none. Call under the agent's lock.
   rma::Node* node() { return node_.get(); }
 
  private:
-  // What all must know of a rank.
+  // What all ranks must know about a rank.
   struct Card {
     net::SocketAddress address{};
-    net::OfiAddress ofi{};     // of no size: none
-    net::Secret secret{};      // that of the first rank is the job's
-    net::Arena::Name arena{};  // that this rank has made
-    net::Bell::Name bell{};    // that rings this rank
+    net::OfiAddress ofi{};     // size 0: none
+    net::Secret secret{};      // the first rank's is the job's
+    net::Arena::Name arena{};  // an arena that this rank has created
+    net::Bell::Name bell{};    // rings this rank
     int32_t usable = 0;
     int64_t process = 0;
-    uint64_t mark = 0, mark_at = 0;  // a number of its own, and where in its memory it is
+    uint64_t mark = 0, mark_at = 0;  // a random number, and its address in this rank's memory
   };
   const Card& own_card(const std::vector<int>& on_node);
   void listen();
-  // Whether this rank shares memory with those of its node.
+  // Returns whether this rank shares memory with the others of its node.
   bool map_arena(const Card& maker);
   bool open_bells(const std::vector<Card>& cards, const std::vector<int>& members,
                   const std::vector<int>& on_node);
-  void give_back();  // the network, with its descriptors
+  void give_back();  // releases the network, with its descriptors
   std::string connect(const std::vector<Card>& cards, const std::vector<int>& members);
   std::string begin(const std::vector<Card>& cards, const std::vector<int>& members);
   std::string share(const std::vector<Card>& cards, const std::vector<int>& members,
@@ -74,20 +76,21 @@ class Station {
   std::string go_by_memory();
   void close_bells();
 
-  std::mutex mutex_;  // covers what follows; engine and agent stay once they are there
+  std::mutex mutex_;  // guards the members below; engine and agent never change once created
   State state_ = State::down;
   bool was_set_up_ = false;  // by all ranks
   std::optional<Card> own_card_;
   std::shared_ptr<net::Arena> arena_;
-  std::string no_arena_;  // why
+  std::string no_arena_;  // why there is none
   const uint64_t mark_ = net::random_word();
   std::unique_ptr<net::SocketFabric> sockets_;
   std::unique_ptr<net::OfiFabric> ofi_;
-  std::unordered_map<int, net::Bell> bells_;  // by rank of the node
-  std::string no_bells_;                      // why
-  bool have_bells_ = false;                   // all who share memory, so that messages go there
+  std::unordered_map<int, net::Bell> bells_;  // by rank, within the node
+  std::string no_bells_;                      // why there are none
+  bool have_bells_ = false;                   // all ranks sharing memory have them, so messages
+                                              // between them use memory
   std::unique_ptr<net::NodeFabric> by_memory_;
-  net::Fabric* fabric_ = nullptr;  // one of these
+  net::Fabric* fabric_ = nullptr;  // one of the above
   std::unique_ptr<rma::Node> node_;
   std::unique_ptr<rma::Engine> engine_;
   std::unique_ptr<rma::Agent> agent_;

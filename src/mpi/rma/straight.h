@@ -1,16 +1,16 @@
-// The fast path of calls: from their entry points to the memory of a near target (rma/near.h),
-// bypassing the cache and the layers. For the most recently used window, in a program without
-// threads, while nobody in between needs to know of its calls: they pause (mpi/window/pause.h),
-// nothing of any window is cached, and the engine is the uppermost layer.
+// The fast path of calls: from their entry points straight to the memory of a near target
+// (rma/near.h), bypassing the cache and the layers. It serves the most recently used window, in
+// programs without threads, while nothing in between needs to see its calls: the window is paused
+// (mpi/window/pause.h), nothing of any window is cached, and the engine is the uppermost layer.
 //
-// Whoever changes any of that calls `rma_look_again`; the next call that reaches the engine by the
-// slow path checks all of it again. What may change in the meantime is checked by each call:
-// whether somebody must be told of a write, and the state of the window and the target. The target
-// of the last call is at hand, as the next one mostly has the same.
+// Code that changes one of these conditions calls rma_look_again(); the next call that reaches the
+// engine by the slow path then checks all of them again. Each call checks what may change in the
+// meantime: whether a reader must be notified of a write, and the state of the window and the
+// target. The last call's target is remembered, as the next call mostly has the same one.
 //
-// Calls here return true if the call has been done completely; false, and nothing has happened, if
-// it must take the slow path, as rare cases do. These functions call no others, so that they need
-// no registers but those of their arguments.
+// The calls here return true if they have been executed completely. They return false, and nothing
+// has happened, if the slow path must be taken, as in rare cases. They call no functions, so that
+// they need no registers beyond those of their arguments.
 #pragma once
 
 #include <climits>
@@ -24,13 +24,13 @@ namespace nearcache::mpi {
 
 class Straight {
  public:
-  // The engine's window of the handle is used from now on.
+  // Makes the engine's window with this handle the one that takes the fast path.
   void use(MPI_Win handle, EngineWindow* engine) {
     forget();
     Window* const window = context.windows.find(handle);
     const std::span<rma::Near> row = engine->window()->row();
     if (window == nullptr || !window->may_be_passed_by() || row.empty()) return;
-    window->write_passes();  // from now on, nobody looks
+    window->write_passes();  // no write is noted from now on
     *this = Straight(handle, engine, window, row);
   }
   void forget() { handle_ = {}, count_ = 0, near_rank_ = nobody; }
@@ -47,7 +47,7 @@ class Straight {
     window_->count_write(TraceWrite::put);
     return true;
   }
-  // Nobody counts gets of a window that is not cached.
+  // Gets of a window that is not cached are not counted.
   [[gnu::always_inline]] bool get(void* origin, MPI_Count count, MPI_Datatype type, int rank,
                                   MPI_Aint displacement, MPI_Count target_count,
                                   MPI_Datatype target_type, MPI_Win handle) {
@@ -84,7 +84,7 @@ class Straight {
     if (!elements.try_lock(engine_->process())) return false;
     count(TraceWrite::fetch);
     const bool swaps =
-        std::memcmp(at, compare, sizeof(uint64_t)) == 0;  // may be the result's place
+        std::memcmp(at, compare, sizeof(uint64_t)) == 0;  // `result` may alias `compare`
     std::memcpy(result, at, sizeof(uint64_t));
     if (swaps) std::memcpy(at, origin, sizeof(uint64_t));
     elements.unlock();
@@ -100,7 +100,7 @@ class Straight {
       if (below_->holds()) return false;
       recent_operations.order(false);
     }
-    std::atomic_thread_fence(std::memory_order_acq_rel);  // of the compiler, on x86
+    std::atomic_thread_fence(std::memory_order_acq_rel);  // a compiler barrier on x86
     window_->flush_passed();
     return true;
   }
@@ -140,8 +140,8 @@ class Straight {
 
   constexpr Straight() = default;
 
-  // Of any number of elements of the target at hand, by functions (straight.cpp): of the type whose
-  // words are known, or by the operation of last time.
+  // Handle any number of elements at the current target; out of line (straight.cpp). The datatype
+  // is that of recent_operations.word, and the operation the last one, respectively.
   bool get_many(void* origin, MPI_Count count, MPI_Aint displacement) const;
   bool compute_many(const void* origin, MPI_Count count, MPI_Datatype type, MPI_Aint displacement,
                     MPI_Op op) const;
@@ -158,7 +158,7 @@ class Straight {
         window_(window) {}
 
   bool is_of(MPI_Win handle) const { return handle == handle_ && count_ != 0; }
-  // And of this target, which is at hand then.
+  // Also checks, or switches to, the target, which then is the current one.
   [[gnu::always_inline]] bool is_of(MPI_Win handle, int rank) {
     if (handle != handle_) return false;
     if (rank == near_rank_) [[likely]]
@@ -172,16 +172,17 @@ class Straight {
     near_ = &row_[place];
     return true;
   }
-  // As Phases::somebody_may_read, by one load less.
+  // Like Phases::somebody_may_read(), with one load fewer.
   [[gnu::always_inline]] bool somebody_may_read() const {
     return __atomic_load_n(readers_, __ATOMIC_RELAXED) != 0;
   }
-  // Where a word of the target at hand is, if that is open; false if it is not known here.
+  // Locates a word of the current target if an epoch is open; returns false if that is not known
+  // here.
   [[gnu::always_inline]] bool find_word(MPI_Aint displacement, std::byte** at) const {
     return near_->open.load(std::memory_order_relaxed) != rma::Near::Open::no &&
            near_->has_word(displacement, at);
   }
-  // The same of so many bytes, not 0; else null.
+  // Like find_word(), for `bytes` bytes (not 0); returns null instead of false.
   std::byte* find(MPI_Aint displacement, uint64_t bytes) const {
     const bool open = near_->open.load(std::memory_order_relaxed) != rma::Near::Open::no;
     return open ? near_->at(displacement, bytes) : nullptr;
@@ -216,9 +217,9 @@ class Straight {
   static constexpr int nobody = INT_MIN;
 
   MPI_Win handle_{};
-  unsigned first_ = 0, count_ = 0;  // near targets, which lie in a row; 0: nothing goes this way
+  unsigned first_ = 0, count_ = 0;  // near targets, which lie in a row; 0: the fast path is closed
   rma::Near* row_ = nullptr;
-  // the target at hand
+  // the current target
   int near_rank_ = nobody;
   rma::Near* near_ = nullptr;
   const rma::Engine* below_ = nullptr;

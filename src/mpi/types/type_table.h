@@ -54,7 +54,7 @@ class NamedTypes {
 };
 
 // Returns the layout of a datatype, or null if we cannot read its kind. The pointer is valid while
-// the datatype exists; hold() extends its life. Thread-safe.
+// the datatype exists; layout_hold() extends its life. Thread-safe.
 const Layout* layout_of(MPI_Datatype datatype);
 // Like layout_of(), but also accepts types with more blocks than are cached, if those are allowed
 // (type_map.h).
