@@ -12,12 +12,13 @@
 
 namespace nearcache::mpi {
 
-// Before statics of a program that this is linked into, as they may begin MPI.
+// Constructed before static objects of a program that this is linked into, since they may start
+// MPI.
 [[gnu::init_priority(102)]] Immortal<Context> immortal_context;
 
 namespace {
 
-// A program that ends without MPI_Finalize has its trace all the same.
+// Completes the trace of a program that ends without MPI_Finalize.
 struct AtExit {
   ~AtExit() {
     if (context.home.here()) context.observer.close();
@@ -31,15 +32,16 @@ Context::Context() : option_errors(options.read_environment(environment_all())) 
 }
 
 void context_limit_memory() {
-  // A library told to avoid shared memory counts every rank as a node of its own; launchers know
-  // better, or do not say.
+  // A library told to avoid shared memory treats every rank as a node of its own. Launchers know
+  // better, or say nothing.
   static const uint64_t memory = node_memory_bytes(), launched = launched_on_node();
   const uint64_t here = std::max(launched, context.world.most_on_node());
   context.budget.set_limit(context.options.max_storage != 0 ? context.options.max_storage
                                                             : memory / 10 / here);
 }
 
-// The level of any of them holds for all: windows of one are used by threads of another.
+// The highest thread level of MPI_Init and the sessions applies to all: windows of one are used by
+// threads of another.
 static void learn_threads(bool multiple) {
   int provided = MPI_THREAD_SINGLE;
   if (World::model_is_open()) next.Query_thread(&provided);
@@ -49,7 +51,8 @@ static void learn_threads(bool multiple) {
   rma_threads_come();
   context.observer.threads_came();
   context.coherence.threads_came();
-  // It counts no further, so what it told in this phase is not for what follows.
+  // With several threads phases are no longer counted, so what this rank announced in this phase
+  // does not cover what follows.
   context.phases.miscounted();
   for (Window* window : context.windows.all()) window->leave_short_ways();
 }

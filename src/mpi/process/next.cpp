@@ -13,7 +13,7 @@ void install(RmaLayer* layer) {
 
 #include <dlfcn.h>
 
-// Functions that not every MPI has are weak references: their fields may be null.
+// Functions that not every MPI has are weak references, so their fields may be null.
 #define NEARCACHE_NEXT_WEAK_0(symbol)
 #define NEARCACHE_NEXT_WEAK_1(symbol) extern "C" decltype(symbol) P##symbol __attribute__((weak));
 #define NEARCACHE_NEXT(name, symbol, optional) NEARCACHE_NEXT_WEAK_##optional(symbol)
@@ -74,7 +74,7 @@ constexpr size_t symbol_count = sizeof symbols / sizeof symbols[0];
 
 #if NEARCACHE_TRAMPOLINES
 extern "C" {
-extern void* nearcache_slots[];       // where each exported entry point leads (trampolines.S)
+extern void* nearcache_slots[];       // the target of each exported entry point (trampolines.S)
 extern void* const nearcache_lazy[];  // stubs that look for the MPI first
 __attribute__((visibility("hidden"))) void* nearcache_resolve_entry(unsigned index);
 }
@@ -106,7 +106,7 @@ void fill_table() {
 #endif
 }
 
-// A function that every MPI of the family has, but not the one that is loaded.
+// Returns a function that every MPI of the family has, but the loaded one lacks.
 const char* missing_function() {
 #define NEARCACHE_NEXT(name, symbol, optional) \
   if (!optional && !next.name) return #symbol;
@@ -148,8 +148,8 @@ void lead_entries_to_wrappers() {}
 void lead_entries_past_us() {}
 #endif
 
-// Written once, before the state becomes wrong. Not a plain global: we run before those are
-// constructed.
+// Written once, before the state becomes `wrong`. Not a plain global, because we run before those
+// are constructed.
 std::string& complaint() {
   static std::string& text = *new std::string;
   return text;
@@ -202,7 +202,7 @@ std::string next_complaint() { return next_usable() ? std::string() : complaint(
 }  // namespace nearcache::mpi
 
 #if NEARCACHE_TRAMPOLINES
-// The way of a first call when no MPI was there at start: where the entry point leads now.
+// Called by a stub when no MPI was loaded at startup: returns where the entry point leads now.
 void* nearcache_resolve_entry(unsigned index) {
   nearcache::mpi::next_fill();
   if (nearcache::mpi::below.state() == nearcache::LibraryBelow::State::missing)
@@ -211,7 +211,7 @@ void* nearcache_resolve_entry(unsigned index) {
 }
 #endif
 
-// Runs before the program's own constructors see MPI; silent when there is none (a shell, the
+// Runs before the program's own constructors see MPI. Silent if there is none (a shell, the
 // launcher).
 __attribute__((constructor(101))) static void nearcache_at_load() {
   nearcache::mpi::lead_entries_to_stubs();

@@ -11,7 +11,7 @@
 
 namespace nearcache::mpi {
 
-// A round of 128 ranks that poll takes some 2 s on two cores.
+// One round of 128 polling ranks takes about 2 s on two cores.
 uint64_t patience_ns(int ranks) {
   constexpr uint64_t second = 1000000000;
   return std::min<uint64_t>(10 * second + static_cast<uint64_t>(ranks) * second / 10, 60 * second);
@@ -21,8 +21,8 @@ Exchange::~Exchange() {
   if (data_ != nullptr && data_->request == MPI_REQUEST_NULL) delete data_;
 }
 
-// SMPI searches a list of the messages of all ranks for each of them: with 128 ranks its
-// non-blocking collective takes half a minute. All ranks of a simulation answer.
+// For each message, SMPI searches a list of all ranks' messages: with 128 ranks its non-blocking
+// collective takes half a minute. In a simulation all ranks answer, so a blocking call will do.
 bool Exchange::gather_to_all(MPI_Comm comm) {
   const int words = static_cast<int>(sent().size());
 #ifdef NEARCACHE_FAMILY_SIMGRID
@@ -36,11 +36,11 @@ bool Exchange::gather_to_all(MPI_Comm comm) {
 
 bool Exchange::wait(uint64_t most_ns) {
 #ifdef NEARCACHE_FAMILY_SIMGRID
-  // All ranks are one program there, and time is virtual.
+  // All ranks are in one program, and time is simulated.
   return next.Wait(&data_->request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
 #endif
-  // Longer between two looks was no waiting: the job was stopped, or had no processor, and so may
-  // have been those who are waited for.
+  // A longer gap between two tests was not waiting: the job was stopped or had no processor, and so
+  // perhaps were the ranks it waits for.
   constexpr uint64_t longest_wait_ns = 100000000;
   uint64_t waited = 0;
   for (uint64_t looked_at = system_ns();;) {
@@ -51,7 +51,8 @@ bool Exchange::wait(uint64_t most_ns) {
     if (waited >= most_ns) return false;
     const uint64_t now = system_ns();
     waited += std::min(now - std::exchange(looked_at, now), longest_wait_ns);
-    // Ranks may be more than cores; whoever is late by a millisecond is late by more.
+    // There may be more ranks than cores. A rank that is late by a millisecond is late by much
+    // more.
     if (waited < 1000000) {
       sched_yield();
     } else {

@@ -14,16 +14,16 @@
 namespace nearcache::mpi {
 namespace {
 
-constexpr uint64_t hits_worth_it = 64;  // of a quiet phase
-// phases with fewer in which somebody wrote, one after another, until this rank no longer asks to
-// be told
+constexpr uint64_t hits_worth_it = 64;  // that make a quiet phase worthwhile
+// after this many consecutive phases with fewer hits in which some rank wrote, this rank no longer
+// asks to be told
 constexpr uint32_t barren_limit = 8;
 constexpr uint32_t repeats_limit = 1 << 20;
 
-// Only where public and private copies are one may a word that others write be read by a load.
+// A word that others write may be read by a load only if public and private copies are unified.
 bool is_unified([[maybe_unused]] MPI_Win window) {
 #ifdef NEARCACHE_FAMILY_SIMGRID
-  return true;  // has no such attribute; all ranks are one process
+  return true;  // has no such attribute; all ranks are in one process
 #endif
   int* model = nullptr;
   int found = 0;
@@ -46,7 +46,7 @@ bool Phases::Companion::untold_readers(uint64_t phase) const {
 void Phases::configure([[maybe_unused]] uint64_t longest_age_ns, uint32_t repeats) {
   repeats_wanted_ = repeats;
 #ifdef NEARCACHE_FAMILY_SIMGRID
-  expires_ = UINT64_MAX;  // a second of real time is some microseconds of the simulation
+  expires_ = UINT64_MAX;  // a second of real time is some microseconds of simulated time
 #else
   age_ticks_ = ns_to_ticks(longest_age_ns);
   expires_ = clock_ticks() + age_ticks_;
@@ -63,13 +63,13 @@ bool Phases::has_room(const std::vector<int>& members, bool* covered) {
   const std::lock_guard lock(mutex_);
   *covered = is_covered(members);
   if (*covered) return true;
-  // The end of a session is no call of all ranks, in which the hidden windows could be given back.
+  // Ending a session is not a call of all ranks, so the hidden windows could not be freed then.
   return context.world.has_model() && !host_has(HostDefect::put_never_arrives) &&
          companions_ < most_groups && members.size() <= most_ranks;
 }
 
-// Not under the mutex while it calls all ranks: threads make windows on several communicators at
-// once, in another order elsewhere.
+// The mutex is not held during collective calls: threads create windows on several communicators at
+// once, and elsewhere in a different order.
 void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
   Companion group;
   group.members = members;
@@ -92,7 +92,7 @@ void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
       group.order = static_cast<uint64_t>(context.rank) << 32 | ++made_;
     }
     next.Bcast(&group.order, 1, MPI_UINT64_T, 0, comm);
-    next.Barrier(comm);  // nobody sends a word before all are 0
+    next.Barrier(comm);  // nobody sends a word before all words are 0
     next.Win_lock_all(MPI_MODE_NOCHECK, group.window);
   }
   const std::lock_guard lock(mutex_);
@@ -120,7 +120,7 @@ void Phases::stop() {
   choose_word_of_readers();
   rma_look_again();
   acquires_->quiet = false;
-  // threads have made them in another order elsewhere
+  // threads elsewhere have created them in a different order
   std::ranges::sort(groups_.begin(), groups_.begin() + count, {}, &Companion::order);
   for (uint32_t i = 0; i < count; ++i) {
     Companion& group = groups_[i];
@@ -144,7 +144,7 @@ uint32_t Phases::was_missed(Missed* slot, uint64_t line) const {
   return was;
 }
 
-// Repeats between two acquires are what a quiet phase would answer.
+// Repeats between two acquires are the gets that a quiet phase would serve.
 void Phases::look_for_repeats(uint64_t line) {
   const OptionalLock lock(context.threaded ? &mutex_ : nullptr);
   repeats_ += was_missed(&missed_[line % (missed_.size() / 2)], line);
@@ -181,10 +181,11 @@ void Phases::announce(bool reading) {
   update_quiet();
 }
 
-// Others add the bit, or take it back, when they come to it; their answers say that they have.
+// Other ranks add the bit to their words, or take it back, when they make progress; the results of
+// the fetching accumulates confirm that they have.
 void Phases::announce(Companion* group, bool reading) {
   if (group->reading == reading) return;
-  if (!group->requests.empty()) {  // the last word is still on the way
+  if (!group->requests.empty()) {  // the last announcement is still in flight
     next.Waitall(static_cast<int>(group->requests.size()), group->requests.data(),
                  MPI_STATUSES_IGNORE);
     group->requests.clear();
@@ -233,15 +234,15 @@ void Phases::step() {
 void Phases::update_quiet() {
   const bool quiet = reading_ && !on_the_way_ && !uncovered_ && !heard();
   if (acquires_->quiet.exchange(quiet) == quiet) return;
-  acquires_->add(true);  // gets under way were issued before
+  acquires_->add(true);  // gets in flight were issued before
 }
 
-// Somebody writes: what was read goes, and completing a get is an acquire until the next phase.
+// A rank writes: what was read is dropped, and completing a get is an acquire until the next phase.
 void Phases::end_quiet() {
   if (acquires_->quiet.exchange(false)) acquires_->add(true);
 }
 
-// A phase has ended: did it pay to be told? Where somebody writes at once, it was never quiet.
+// A phase has ended: decides whether being told pays off. `noisy`: some rank wrote in it.
 void Phases::judge(bool noisy) {
   const uint64_t now = hits();
   if (now - hits_before_ >= hits_worth_it) {
@@ -250,7 +251,9 @@ void Phases::judge(bool noisy) {
     ++barren_;
   }
   hits_before_ = now;
-  if (barren_ < barren_limit || on_the_way_ || repeats_wanted_ == 0) return;  // 0: in any case
+  if (barren_ < barren_limit || on_the_way_ || repeats_wanted_ == 0)
+    return;  // 0: keep asking in
+             // any case
   repeats_wanted_ = std::max(repeats_wanted_, std::min(4 * repeats_wanted_, repeats_limit));
   announce(false);
 }
@@ -263,8 +266,8 @@ uint64_t Phases::hits() const {
   return sum;
 }
 
-// Threads may be anywhere when one of them leaves a collective call: for them there is one phase
-// only. All other ranks count from their beginning, whether they have windows or not.
+// With several threads there is only one phase, because any of them may be anywhere when one leaves
+// a collective call. All other ranks count from their start, whether they have windows or not.
 void Phases::everybody_met() {
   if (context.threaded) return;
   const bool noisy = reading_ && heard();
@@ -275,7 +278,7 @@ void Phases::everybody_met() {
   update_quiet();
 }
 
-// What this rank writes from now on it tells as of a phase that never ends.
+// From now on this rank announces its writes as belonging to a phase that never ends.
 void Phases::miscounted() {
   const OptionalLock lock(context.threaded ? &mutex_ : nullptr);
   miscounted_ = true;
@@ -304,7 +307,7 @@ void Phases::tell_readers(Companion* group) {
   if (!group->untold_readers(phase_)) return;
   if (group->told_in != phase_) std::ranges::fill(group->told, 0);
   std::vector<uint64_t> told = group->told;
-  // threads count no phases: they may write in any
+  // threads do not count phases: they may write in any
   const uint64_t after = context.threaded || miscounted_ ? never : phase_ + 1;
   for (uint32_t target = 0; target < group->members.size(); ++target) {
     const uint64_t bit = uint64_t{1} << target % 64;
@@ -314,7 +317,7 @@ void Phases::tell_readers(Companion* group) {
                     group->window);
   }
   insist([&] { return next.Win_flush_all(group->window); });
-  // Other threads may write from here on.
+  // From here on, other threads may write without telling readers.
   for (size_t i = 0; i < told.size(); ++i)
     __atomic_store_n(&group->told[i], told[i], __ATOMIC_RELEASE);
   __atomic_store_n(&group->told_in, phase_, __ATOMIC_RELEASE);

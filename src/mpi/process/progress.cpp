@@ -43,13 +43,13 @@ bool Progress::time_is_up() {
 
 void Progress::call() {
 #ifdef NEARCACHE_FAMILY_SIMGRID
-  // The simulated network needs no help, and a test there sleeps in virtual time.
+  // The simulated network needs no help, and a test would sleep in simulated time.
   return;
 #endif
   rma_host_is_called();
   int flag = 0;
   if (!started_) return;
-  if (context.threaded && !mutex_.try_lock()) return;  // another thread is at it already
+  if (context.threaded && !mutex_.try_lock()) return;  // another thread is doing it
   const uint64_t began = clock_ticks();
   next.Test(&request_, &flag, MPI_STATUS_IGNORE);
   took(clock_ticks() - began);
@@ -58,7 +58,7 @@ void Progress::call() {
 
 void Progress::took(uint64_t ticks) {
   const uint64_t idle = idle_ticks_;
-  // upwards too: the processor's speed changes
+  // also grows, because the processor's speed changes
   idle_ticks_ = ticks < idle ? ticks : idle + idle / 64 + 1;
   if (ticks > 2 * idle) {
     ticks_ = least_ticks_;

@@ -20,7 +20,7 @@ constexpr uint64_t hash_word(uint64_t sum, uint64_t word) {
 // of the word that says where a rank is: it has said so; it has the RMA engine
 constexpr uint64_t known_bit = 1, engine_bit = 2;
 
-// In SimGrid's SMPI the simulated one, of which a process has many.
+// Under SimGrid's SMPI, the simulated node, of which one process has many.
 std::string name_of_node() {
 #ifdef NEARCACHE_FAMILY_SIMGRID
   char name[MPI_MAX_PROCESSOR_NAME + 1] = {};
@@ -72,7 +72,8 @@ void World::start(int* rank, int* ranks) {
   nodes_.resize(static_cast<size_t>(ranks_), 0);
 }
 
-// A session of our own, as handles of the program's sessions must not be mixed with ours.
+// Starts a session of our own, because handles of the program's sessions must not be mixed with
+// ours.
 bool World::start_session() {
 #if defined(NEARCACHE_HAS_Session_init) && defined(NEARCACHE_HAS_Group_from_session_pset)
   if (next.Session_init == nullptr || next.Group_from_session_pset == nullptr) return false;
@@ -91,7 +92,7 @@ bool World::start_session() {
 }
 
 void World::stop() {
-  given_up();  // requests that are complete by now
+  given_up();  // drops requests that are complete by now
   if (group_known_) next.Group_free(&group_);
   group_known_ = has_model_ = false;
 #ifdef NEARCACHE_HAS_Session_init
@@ -153,7 +154,7 @@ bool World::meet(MPI_Comm comm, const std::vector<int>& members, Met* met, uint6
   return true;
 }
 
-// No two threads make windows on one communicator at once.
+// No two threads create windows on the same communicator at once.
 bool World::have_come(const std::shared_ptr<Meeting>& meeting, uint64_t patience) {
   const bool waits = !given_up();
   {
@@ -197,7 +198,7 @@ std::vector<uint8_t> World::far_of(const std::vector<int>& members) {
   return far;
 }
 
-// Every process says so: who else would is not known.
+// Every process logs this, because it is unknown which others would.
 void World::say_unanswered() {
   if (!late_.empty() || !unanswered_.empty()) return;
   log(LogLevel::warning,

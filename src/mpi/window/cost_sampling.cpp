@@ -8,17 +8,19 @@
 namespace nearcache::mpi {
 namespace {
 
-constexpr uint32_t samples_at_first = 64;  // every get is measured until so many are
-constexpr uint32_t sample_every = 32;      // then every so many misses
+constexpr uint32_t samples_at_first = 64;  // the first this many due gets are all measured
+constexpr uint32_t sample_every = 32;      // then one in this many misses
 
-// A hit, its synchronisation and its copy; twice, since a miss costs bookkeeping that only hits
-// earn back.
+// The cost of a hit, its synchronisation and its copy; doubled, because a miss costs bookkeeping
+// that only hits earn back.
 double worthless_below_ns(uint64_t bytes) { return 2 * (35 + 0.08 * static_cast<double>(bytes)); }
 
-// Gets by loads that are measured when they are new to the processor may take 600. Those of another
-// node are none: networks begin at 800.
+// The most that gets executed as loads cost, near and far. Near ones may take 600 ns when measured
+// on memory that is new to the processor. Gets from another node are not loads: networks start at
+// 800 ns.
 constexpr double most_of_loads_ns[] = {1000, 400};
-// A longer get costs more than a short one, too.
+// Above this, a get of a whole line costs hardly more than a short one. A longer get does cost
+// more.
 constexpr double worth_a_line_ns = 1000;
 constexpr float most_are = 0.7f, few_are = 0.3f;
 
@@ -32,7 +34,8 @@ bool CostSampling::due() {
 
 bool CostSampling::miss_is_due(bool alone) { return due() && idle() && alone; }
 
-// A program need not wait for a request at all: it may leave that to the end of the epoch.
+// A program need not wait for a request at all: it may leave its completion to the end of the
+// epoch.
 bool CostSampling::request_miss_is_due() {
   return due() && (request_idle() || ++requests_passed_ > samples_to_judge);
 }
@@ -102,7 +105,7 @@ void CostSampling::learn(const Result& result, bool far, bool judge) {
   const uint64_t bit = uint64_t{1} << size;
   nearly_cheap_[far] = dear <= few_are ? nearly_cheap_[far] | bit : nearly_cheap_[far] & ~bit;
   if (costs.observed_ns(result.bytes) <= worthless_below_ns(result.bytes)) {
-    // a shorter one costs no more, whatever it cost when it was measured last
+    // a shorter one costs no more, whatever it cost when last measured
     cheap_sizes_[far] |= bit | (bit - 1);
   } else if (costs.observed_ns(result.bytes) > 2 * worthless_below_ns(result.bytes)) {
     cheap_sizes_[far] &= ~bit;

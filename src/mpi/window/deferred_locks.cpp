@@ -9,7 +9,7 @@
 namespace nearcache::mpi {
 namespace {
 
-// May be let go while MPI is called.
+// A lock that may be released while MPI is called.
 std::unique_lock<std::mutex> guard(std::mutex& mutex) {
   return context.threaded ? std::unique_lock(mutex) : std::unique_lock(mutex, std::defer_lock);
 }
@@ -67,7 +67,7 @@ void DeferredLocks::take_waiting() {
   if (!context.threaded) take_up_to(UINT64_MAX);
 }
 
-// Those of one window go down in their order anyway.
+// Locks of a single window are taken in their order anyway.
 int DeferredLocks::take_older(Targets targets) {
   uint64_t last = 0;
   uint32_t count = 0;
@@ -122,7 +122,7 @@ int DeferredLocks::take_these(Window& window, Targets targets) {
           code != MPI_SUCCESS)
         rc = code;
     } else {
-      std::this_thread::yield();  // another thread is about to have it
+      std::this_thread::yield();  // another thread is about to take it
     }
     again(lock);
     if (its.state != State::waiting) continue;
@@ -146,8 +146,8 @@ int DeferredLocks::issue(Window& window, const GetCall& get) {
                   window.handle());
 }
 
-// That the lock is held is certain once an operation under it is complete. Who wrote before that
-// has told of it by then; nobody writes after.
+// The lock is certain to be held once an operation under it is complete. By then every rank that
+// wrote before has announced it, and nobody writes after.
 int DeferredLocks::confirm(Window& window, Targets targets) {
   int rc = take(window, targets);
   auto lock = guard(mutex_);
@@ -183,7 +183,7 @@ int DeferredLocks::confirm(Window& window, Targets targets) {
     }
     again(lock);
     if (rc == MPI_SUCCESS) continue;
-    // A call that is tried again has to do all this anew.
+    // If the call is retried, all of this must be done again.
     locks_.push_back(held);
     count_ = static_cast<uint32_t>(locks_.size());
     served_.insert(served_.end(), older.begin(), older.end());

@@ -1,5 +1,5 @@
-// The path of one get through a window: what it means, whether the cache is asked at all, and what
-// is measured and told of it.
+// The path of one get through a window: what the call means, whether the cache is consulted, and
+// what is measured and reported.
 #include <climits>
 #include <utility>
 
@@ -12,15 +12,15 @@ static bool on_host(const GetCall& call, const Elements& origin) {
                                  static_cast<uint64_t>(origin.highest() - origin.lowest()));
 }
 
-// Everything the cache must know of the call. False where only MPI can say what it means, or that
-// it is wrong.
+// Fills in everything the cache must know about the call. Returns false if only MPI can interpret
+// it, or if it is erroneous.
 bool Window::understand(const GetCall& call, RemoteGet* get) const {
   if (call.origin_count < 0 || call.target_count < 0) return false;
   const Layout* origin = layout_of(call.origin_type);
   const Layout* target =
       call.target_type == call.origin_type ? origin : layout_of(call.target_type);
   if (origin == nullptr || target == nullptr) return false;
-  // MPI_BOTTOM is for types that hold addresses
+  // MPI_BOTTOM is valid only with types that contain addresses
   if (call.origin == nullptr && named_types.find(call.origin_type) != nullptr) return false;
   get->origin = call.origin;
   get->elements = {origin, static_cast<uint64_t>(call.origin_count)};
@@ -36,8 +36,8 @@ bool Window::understand(const GetCall& call, RemoteGet* get) const {
   const uint32_t name = plain ? 0 : cached_.name_of(*target);
   if (name == SharedCache::no_name) return false;
   if (identity_.unit == 0) {
-    // Where displacement units differ between ranks the byte is not known, but the same call means
-    // the same bytes.
+    // If displacement units differ between ranks, the address is unknown, but equal calls still
+    // mean equal bytes.
     get->key.displacement = call.displacement;
     get->key.layout = name;
     get->from = INT64_MIN;
@@ -62,7 +62,7 @@ bool Window::understand(const GetCall& call, RemoteGet* get) const {
   return true;
 }
 
-// 0 where it cannot be known.
+// Returns 0 if the size cannot be determined.
 uint64_t Window::bytes_of(const GetCall& call) {
   const Layout* origin = call.origin_count < 0 ? nullptr : layout_of(call.origin_type);
   uint64_t bytes = 0;
@@ -76,7 +76,7 @@ Window::Decision Window::pass(int target, const RemoteGet& get, bool request) {
   observe(Outcome::bypassed, get, 0);
   Decision decision;
   decision.get = get;
-  // Gets of the own rank cost what others do not.
+  // Gets from this rank do not cost what others do.
   decision.sampled = get.bytes > 0 && target != identity_.rank &&
                      sampling_.passed_is_due(context.observer.tracing() ? 64 : 1 << 16, request);
   return decision;
@@ -87,7 +87,7 @@ static bool of_predefined_types(const GetCall& call) {
          named_types.find(call.target_type) != nullptr;
 }
 
-// The get goes past the cache, and MPI has taken it.
+// The get bypassed the cache, and MPI has accepted it.
 void Window::passed(const GetCall& call, const Decision& decision) {
   cached_.passed(decision.get.bytes, targets(call.target));
   counters_.own_gets += call.target == identity_.rank ? 1 : 0;
@@ -98,7 +98,7 @@ void Window::passed(const GetCall& call, const Decision& decision) {
 
 Window::Decision Window::decide(const GetCall& call, bool request) {
   if (pause_.on()) wake();
-  // an Rget may not go along with another get
+  // an Rget must not be completed along with another get
   const bool absent = std::exchange(absent_.known, false) && !request;
   RemoteGet get{};
   if (!valid_target(call.target)) return pass(call.target, get, request);
@@ -115,7 +115,7 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
   }
   if (absent && coherent_ == nullptr) return decide_absent(call);
   if (!understand(call, &get)) return pass(call.target, get, request);
-  // an error, mostly, which MPI reports
+  // mostly an error, which MPI reports
   if (!epochs().open(get.key.target)) return pass(call.target, {}, request);
   if (transparent_ && locks_deferred() && !may_be_served_unlocked(call, request)) [[unlikely]]
     return pass(call.target, get, request);
@@ -156,7 +156,7 @@ CachedWindow::Decision Window::look_up_unlocked(const GetCall& call, const Remot
   return decision;
 }
 
-// The key, its hash and the look into the index are those of serve_plain_hit.
+// Reuses the key, hash and index look-up of serve_plain_hit.
 Window::Decision Window::decide_absent(const GetCall& call) {
   RemoteGet get{};
   get.key = absent_.key;

@@ -1,4 +1,4 @@
-// What a window tells the observer: its gets, writes and sizes (observer.h).
+// What a window reports to the observer: its gets, writes and sizes (observer.h).
 #include <utility>
 
 #include "mpi/window/window.h"
@@ -27,7 +27,7 @@ void Window::tell_plain_hit(const Key& key, uint64_t hash, uint64_t bytes) {
   if (due) tell_levels();
 }
 
-// Whether the last get was served data that another rank of the node had fetched.
+// Returns whether the last get was served data fetched by another rank of the node.
 bool Window::of_another() {
   if (!shares_) return false;
   const uint64_t before = std::exchange(of_others_told_, cached_.shared()->hits_of_others());
@@ -43,7 +43,7 @@ void Window::tell_plain_flush(int target) {
 void Window::tell_levels() {
   ProfileLevels now;
   if (shares_) {
-    constexpr uint32_t seldom = 64;  // all parts of it are asked, under their locks
+    constexpr uint32_t seldom = 64;  // all parts of the cache are inspected, under their locks
     if (shared_levels_looks_++ % seldom != 0) return;
     const SharedCache::Sizes part = cached_.shared()->part();
     now = {part.storage_bytes, part.stored_bytes, part.index_entries, part.entries};
@@ -62,7 +62,7 @@ Window::Decision Window::observe_uncached(const GetCall& call, bool request) {
   return decision;
 }
 
-// A trace knows one target, or all by -1. What is about none of them is an acquire all the same.
+// A trace records one target, or -1 for all. A call that concerns no target is still an acquire.
 void Window::observe_sync(TraceSync kind, Targets targets) {
   if (targets.is_none()) {
     context.observer.acquire();

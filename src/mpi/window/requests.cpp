@@ -22,12 +22,12 @@ struct Tracked {
 
 struct RequestTable {
   std::mutex mutex;
-  // By request handle. MPICH gives all requests that are complete at once one and the same handle.
+  // By request handle. MPICH gives all requests that are complete at once the same handle.
   std::unordered_multimap<uint64_t, Tracked> tracked;
   uint64_t tickets = 0;
-  // Requests of gets and own writes of which nothing is kept: what they complete tells nothing of
-  // others. Mostly there is one, or MPI gives all the same handle; those that find no place here
-  // are taken for any other request, and their completion for an acquire.
+  // Requests of gets and own writes of which nothing is kept: completing them says nothing about
+  // other ranks. Mostly there is just one, or MPI gives all of them the same handle. Those that do
+  // not fit in this array are treated like any other request, and their completion as an acquire.
   struct Plain {
     uint64_t key = 0;
     uint32_t count = 0;
@@ -63,7 +63,7 @@ void note_plain(uint64_t key) {
   ++tracked_requests;
 }
 
-// False if it is not tracked any more.
+// Returns false if the request is no longer tracked.
 bool look(uint64_t key, uint64_t ticket, Tracked* found, bool take = false) {
   RequestTable& requests = table();
   const std::lock_guard lock(requests.mutex);
@@ -80,7 +80,7 @@ bool look(uint64_t key, uint64_t ticket, Tracked* found, bool take = false) {
   return false;
 }
 
-// No longer tracked from now on. False if it was not.
+// Stops tracking the request. Returns false if it was not tracked.
 bool take(uint64_t key, uint64_t ticket, Tracked* taken) { return look(key, ticket, taken, true); }
 
 }  // namespace
@@ -108,8 +108,8 @@ void requests_forget(const Window* window) {
       requests.tracked, [window](const auto& entry) { return entry.second.window == window; });
 }
 
-// After a failure nobody asks what the communicator is: it may be none. All ranks count from their
-// beginning, also one whose MPI_Init went past us, before its first window.
+// After a failure the communicator is not inspected: it may be invalid. All ranks count phases from
+// their start, including a rank whose MPI_Init escaped us, before its first window.
 void note_all_met(int code, MPI_Comm comm) noexcept {
   if (!context.started && World::model_is_open()) [[unlikely]]
     context_start();
@@ -124,8 +124,8 @@ void note_comm_gone() noexcept { context.world.forget_communicators(); }
 
 void note_own_writes() noexcept { context.observer.note_own_writes(); }
 
-// By the time a call returns, MPI may have given another thread's request the handle; tickets tell
-// them apart.
+// By the time a call returns, MPI may have given the handle to a request of another thread; tickets
+// tell them apart.
 RequestWatch::RequestWatch(int count, const MPI_Request* before) : threaded_(context.threaded) {
   if (before == nullptr) return;  // an error, which MPI reports
   RequestTable& requests = table();
@@ -149,7 +149,7 @@ RequestWatch::RequestWatch(int count, const MPI_Request* before) : threaded_(con
   }
 }
 
-// Those that are not over are noted again.
+// Notes again those that are not complete.
 RequestWatch::~RequestWatch() {
   if (!threaded_) return;
   for (const Found& found : found_) {
@@ -168,7 +168,7 @@ void RequestWatch::completed(int code, const MPI_Request* after) {
   }
 }
 
-// It is not complete, and stays tracked.
+// The request is not complete and stays tracked.
 void RequestWatch::tested(const Found& found, uint64_t ticks) {
   Tracked tracked;
   if (!look(found.key, found.ticket, &tracked)) return;

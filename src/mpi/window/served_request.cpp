@@ -13,16 +13,17 @@ int empty_get(MPI_Win window, int target, MPI_Request* request) {
   return next.Rget(nullptr, 0, MPI_BYTE, target, 0, 0, MPI_BYTE, window, request);
 }
 
-// Two requests at once have this handle. May it be waited for more often than MPI has given it out?
+// Two requests have this handle at the same time. Returns whether it may be waited for more often
+// than MPI has handed it out.
 [[maybe_unused]] bool never_counted([[maybe_unused]] MPI_Request request) {
 #if defined(NEARCACHE_FAMILY_MPICH)
-  // The two upper bits of a handle say where its object is: 01 is built in. Versions before 4 count
-  // references of one that is not.
+  // The two upper bits of a handle say where its object is; 01 means built in. Versions before 4
+  // use an object that is not built in and count its references.
   return (static_cast<uint32_t>(request) >> 30) == 1;
 #elif defined(NEARCACHE_FAMILY_OPENMPI)
   return request != nullptr && request == next_symbol("ompi_request_empty");
 #elif defined(NEARCACHE_FAMILY_ABI)
-  return true;  // no MPI that has the standard ABI counts them
+  return true;  // no MPI with the standard ABI counts them
 #else
   return false;
 #endif
@@ -30,14 +31,14 @@ int empty_get(MPI_Win window, int target, MPI_Request* request) {
 
 }  // namespace
 
-// From MPI_PROC_NULL first, which no MPI needs to look up, twice, so that it shows whether all have
-// one request. Threads may find out together.
+// First tries MPI_PROC_NULL as the target, for which no MPI needs to look anything up, twice, to
+// see whether both requests have the same handle. Threads may find out concurrently.
 int ServedRequest::make_by_call(MPI_Win window, int target, MPI_Request* request) {
   if (state_.load(std::memory_order_relaxed) == State::none)
     return empty_get(window, target, request);
   MPI_Request another;
   bool shared = false;
-  // A network model has deadlines for requests: all of them are waited for there.
+  // With a network model, requests have deadlines, so each must be waited for.
   const bool asks = context.options.model.empty();
   if (const int rc = empty_get(window, asks ? MPI_PROC_NULL : target, request); rc != MPI_SUCCESS)
     return rc;

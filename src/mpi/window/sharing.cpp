@@ -15,25 +15,26 @@
 namespace nearcache::mpi {
 namespace {
 
-// What all must know of a rank that wants to share, in words.
+// What all ranks must know about a rank that wants to share, as 8-byte words.
 struct Card {
   uint64_t wants = 0;
-  uint64_t group = 0;  // of the node's ranks, for tests
-  uint64_t limit = 0;  // bytes that its caches may take
+  uint64_t group = 0;  // group within the node, for tests
+  uint64_t limit = 0;  // limit on the memory of its caches, in bytes
 };
 
-// Of one node, for tests.
+// The rank's group within its node; option share_nodes simulates several nodes, for tests.
 uint64_t group_of(int rank) { return static_cast<uint64_t>(rank) % context.options.share_nodes; }
 
-// Who shares is told to all ranks of a window, by all: words for each, at each creation. Beyond
-// that somebody has to ask for it.
+// Who shares is exchanged among all ranks of a window, a few words per rank at each creation. With
+// more ranks than this, the user must ask for sharing explicitly.
 constexpr int most_by_themselves = 4096;
 
 bool is_near(int rank, const WindowIdentity& identity) {
   return identity.far[static_cast<size_t>(rank)] == 0 && group_of(rank) == group_of(identity.rank);
 }
 
-// Each rank's words, by rank. All come, as they have agreed on it before. False: MPI refuses.
+// Gathers each rank's words, by rank. All ranks take part, as they have agreed to before. Returns
+// false if MPI refuses.
 template <class Words>
 bool exchange(MPI_Comm comm, int ranks, const Words& mine, std::vector<Words>* all) {
   constexpr size_t words = sizeof(Words) / sizeof(uint64_t);
@@ -48,10 +49,10 @@ bool exchange(MPI_Comm comm, int ranks, const Words& mine, std::vector<Words>* a
   return true;
 }
 
-// The sizes that so many ranks' caches would have together, within what these may take.
+// Returns the sizes that the caches of these ranks would have together, within their memory limit.
 SharedCache::Plan plan_of(const Options& options, const WindowIdentity& identity,
                           const std::vector<Card>& cards, const std::vector<int>& sharing) {
-  constexpr uint64_t most = uint64_t{1} << 42;  // bytes: of addresses there are 2^47
+  constexpr uint64_t most = uint64_t{1} << 42;  // bytes; the address space has 2^47
   SharedCache::Plan plan;
   plan.ranks = static_cast<uint32_t>(sharing.size());
   for (const int rank : sharing)
@@ -70,9 +71,9 @@ SharedCache::Plan plan_of(const Options& options, const WindowIdentity& identity
   return plan;
 }
 
-// A region has addresses for all that its ranks may ever keep: on a node of 1 TiB those of a
-// hundred windows were all that a process has, 2^47, and the program had none left. The more there
-// are, the less does the next one get.
+// A region reserves addresses for everything its ranks may ever keep. On a node with 1 TiB, a
+// hundred windows once took all 2^47 addresses of a process, leaving none to the program. So the
+// more regions there are, the less the next one gets.
 class Addresses {
  public:
   static uint64_t most_for_one() {
@@ -87,7 +88,7 @@ class Addresses {
   static inline std::atomic<uint64_t> taken{0}, regions{0};
 };
 
-// Of less than may be asked for where there are no addresses for more.
+// Makes a smaller region if there are no addresses for the full size.
 std::shared_ptr<net::Arena> make_memory(SharedCache::Plan plan, std::string* wrong) {
   do {
     const uint64_t size = net::Arena::reserved + SharedCache::bytes_for(plan);
@@ -122,10 +123,10 @@ std::string why_not_shared(ShareUse use, const WindowIdentity& identity) {
   if (use == ShareUse::off) return "option share is off";
   if (use == ShareUse::automatic && identity.ranks > most_by_themselves)
     return "so many ranks would have to tell each other whether they share";
-  // what is published is for others at once
+  // published data is visible to other ranks at once
   if (host_has(HostDefect::flush_all_before_data))
     return "with this MPI data may come after the call that completes it";
-  int near = 0;  // others of its node
+  int near = 0;  // other ranks of its node
   for (int rank = 0; rank < identity.ranks; ++rank)
     near += rank != identity.rank && is_near(rank, identity) ? 1 : 0;
   if (near == 0) return alone_on_node;
@@ -139,7 +140,7 @@ std::unique_ptr<SharedCache> share_with_node(MPI_Comm comm, const Options& optio
   const std::string never =
       options.mode == Mode::off ? "its mode is off" : why_not_shared(options.share, identity);
   const bool wants = never.empty();
-  // By itself, Nearcache shares where it can: only of what failed somebody is told then.
+  // By default Nearcache shares where it can; failures are then the only reasons reported.
   const bool asked = options.share == ShareUse::node && options.mode != Mode::off;
   const uint64_t group = group_of(identity.rank);
   std::vector<Card> cards;
@@ -164,7 +165,7 @@ std::unique_ptr<SharedCache> share_with_node(MPI_Comm comm, const Options& optio
   if (!exchange(comm, identity.ranks, name, &names)) return nullptr;
   if (!alone && arena == nullptr && wrong.empty())
     arena = net::Arena::open(names[static_cast<size_t>(sharing.front())], &wrong);
-  // all have opened it: then nobody need be able to
+  // once all ranks have opened the arena, nobody else needs to be able to
   std::vector<uint64_t> opened;
   const bool all_know = exchange(comm, identity.ranks, uint64_t{arena != nullptr}, &opened);
   if (arena != nullptr) arena->close_door();

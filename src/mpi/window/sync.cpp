@@ -16,7 +16,7 @@ Window::Completion Window::begin_sync(Targets targets, bool local) {
 void Window::end_sync(const Completion& completion, bool succeeded) {
   if (!succeeded) sampling_.drop();
   if (completion.began == 0) return cached_.end_sync(completion.cached, succeeded);
-  // before data is stored
+  // measured before data is stored
   const CostSampling::Result result = sampling_.sync_ends(completion.began);
   cached_.end_sync(completion.cached, succeeded);
   learn_cost(result);

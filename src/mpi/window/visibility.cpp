@@ -66,8 +66,9 @@ const Names& our_names() {
   return names;
 }
 
-// Our calls in C that change what windows hold, or may be acquires. Beginning and end of MPI, and
-// what the cache only passes on, may pass us by unseen; so may what only tells others of this rank.
+// Our C functions that change a window's contents or may be acquires. Excluded are calls that may
+// escape us: those that begin and end MPI, those that the cache only passes on, and those that only
+// tell others about this rank.
 const std::vector<std::string>& watched_calls() {
   static const std::vector<std::string>& calls = *new std::vector<std::string>([] {
     std::vector<std::string> list;
@@ -82,7 +83,7 @@ const std::vector<std::string>& watched_calls() {
   return calls;
 }
 
-// These, and what only tells others of this rank.
+// The above, and calls that only tell others about this rank.
 const std::vector<std::string>& watched_releases() {
   static const std::vector<std::string>& calls = *new std::vector<std::string>([] {
     std::vector<std::string> list = watched_calls();
@@ -92,7 +93,7 @@ const std::vector<std::string>& watched_releases() {
   return calls;
 }
 
-// The symbols of one object that have to do with MPI.
+// The symbols of one object that concern MPI.
 struct MpiSymbols {
   Names defined, imported;
 
@@ -105,8 +106,8 @@ struct MpiSymbols {
   }
 };
 
-// A Fortran entry point of `call` in this binding that neither is ours nor ends in an MPI_X that we
-// see.
+// Returns a Fortran entry point of `call` in this binding that is neither ours nor ends in an MPI_X
+// that we see.
 std::optional<std::string> hidden_fortran_name(const MpiSymbols& symbols, const std::string& call) {
   const bool large = call.ends_with("_c");
   const std::string name = lower(large ? call.substr(0, call.size() - 2) : call);
@@ -142,8 +143,8 @@ std::string quoted(const LoadedObject& object) {
   return object.path.empty() ? "the program" : std::string(object.name());
 }
 
-// Which of `calls` by `object` escapes us; empty if none. `is_caller_or_in_front`: its own calls
-// matter, not only its bindings.
+// Returns why one of `calls` made by `object` escapes us; empty if none does.
+// `is_caller_or_in_front`: the object's own calls matter, not only its bindings.
 std::string escape_of(const LoadedObject& object, bool is_caller_or_in_front,
                       const std::vector<std::string>& calls) {
   const MpiSymbols symbols(object);
@@ -163,7 +164,8 @@ std::string escape_of(const LoadedObject& object, bool is_caller_or_in_front,
   return {};
 }
 
-// Why one of `calls` may escape us, of windows made by objects[caller]; empty if none may.
+// Returns why one of `calls` may escape us for windows created by objects[caller]; empty if none
+// may.
 std::string judge(const std::vector<LoadedObject>& objects, size_t caller, size_t own,
                   const std::vector<std::string>& calls) {
   if (caller < objects.size() && caller != own &&
@@ -188,11 +190,11 @@ struct Known {
   unsigned long long loads = 0;
   std::vector<LoadedObject> objects;
   size_t own = 0;
-  std::map<size_t, std::string> reasons, reasons_of_releases;  // of each object that made windows
+  std::map<size_t, std::string> reasons, reasons_of_releases;  // by object that created windows
 };
 
 Known& known() {
-  static Known& instance = *new Known;  // windows may be made until the very end
+  static Known& instance = *new Known;  // windows may be created until the very end
   return instance;
 }
 

@@ -39,7 +39,7 @@ Window::Window(WindowIdentity identity, const Options& options, std::string obst
   }
   if (may_pause()) unnoted_rank_ = identity_.rank;
   adopt_mode(options.mode);
-  if (may_pause() && !caching_) pause_of_others();  // there is nothing to wait for
+  if (may_pause() && !caching_) pause_of_others();  // nothing to wait for
 }
 
 void Window::count_as_open(int by) const {
@@ -67,7 +67,7 @@ void Window::set_mode(Mode mode) {
   wake();
   adopt_mode(mode);
   if (!caching_ || !unknown_outstanding_.exchange(false)) return;
-  // What threads called while nothing was cached was not noted by target: anything may be
+  // While nothing was cached, calls of threads were not noted by target: anything may be
   // outstanding.
   epochs().all_outstanding(true);
 }
@@ -145,15 +145,15 @@ void Window::leave_short_ways() {
 
 bool Window::holds_nothing() const {
   if (!nothing_to_complete() || locks_deferred()) return false;
-  // In mode transparent own writes that went unnoted end what there is (wake), others' by the
-  // acquire that tells of them.
+  // In mode transparent, unnoted own writes make the contents invalid when the pause ends (wake);
+  // others' writes do so by the acquire that carries their news.
   return (transparent_ && !keeps()) || cached_.cache() == nullptr || cached_.cache()->empty();
 }
 
 uint64_t Window::passing_up_to(uint64_t bytes) const {
   if (!caching_ || asleep()) return UINT64_MAX;
   uint64_t most = 0;
-  // A size class ends with its power of two; bypassed alike wherever the target is.
+  // Size classes end at powers of two. Gets must bypass the cache whatever the target.
   for (uint64_t size = bytes; size != 0 && size <= cached_.rules().max_get; size = most * 2) {
     if (!sampling_.cheap(false, size) && !all_far_) break;
     if (!sampling_.cheap(true, size) && any_far_) break;
@@ -163,7 +163,7 @@ uint64_t Window::passing_up_to(uint64_t bytes) const {
 }
 
 uint64_t Window::size_of(MPI_Datatype type) {
-  // a derived type's handle may be another's soon
+  // a derived type's handle may soon belong to another type
   const Layout* layout = layout_of(type) != nullptr ? named_types.find(type) : nullptr;
   return layout != nullptr ? layout->size : 0;
 }
@@ -172,7 +172,7 @@ void Window::pause(MPI_Datatype type, uint64_t bytes) {
   const uint64_t most = passing_up_to(bytes), size = size_of(type);
   if (most == 0 || size == 0 || !may_pause() || !nothing_to_complete() || locks_deferred()) return;
   if (!holds_nothing()) {
-    // Modes always and user, and gets turned out to be cheap: what was cached before that saves
+    // In modes always and user, gets have turned out to be cheap: what was cached before that saves
     // next to nothing.
     GetCache& cache = *cached_.cache();
     if (cache.stored_bytes() / most > cache.entries()) return;
@@ -193,7 +193,7 @@ void Window::note_own_get() {
 }
 
 // Gets and writes were not noted: some may be outstanding, and what was read before may have been
-// overwritten. Gets of the own rank say nothing of others.
+// overwritten. Gets from the rank itself say nothing about others.
 void Window::wake() {
   pause_.get_asked();
   if (!pause_.on()) return;
@@ -234,7 +234,7 @@ void Window::tell_costs() {
     cached_.set_costs(costs.latency_ns(), costs.ns_per_byte());
 }
 
-// A program's gets are mostly of one type: the last one is kept at hand.
+// A program's gets mostly have one type, so the last one is remembered.
 bool Window::learn_plain_type(MPI_Datatype type) {
   if (!plain_ || type == plain_type_) return false;
   const Layout* layout = named_types.find(type);
@@ -314,8 +314,8 @@ void Window::fill_counters(Counters* counters) const {
   counters->metadata_bytes = cache->metadata_bytes();
 }
 
-// What hits saved, less what it took to validate them, and what fetched gets cost, by what the
-// measured ones did.
+// Estimates from the measured gets what hits saved, less the cost of validating them, and what
+// fetched gets cost.
 void Window::estimate_times(Counters* counters) const {
   const CostModel::Fit costs = sampling_.costs().careful();
   const uint64_t hits = counters->hits_full + counters->hits_pending + counters->hits_partial;
