@@ -23,7 +23,7 @@ Board::Board(MPI_Comm comm, std::vector<int> members) : members_(std::move(membe
   return_errors(window_);
   memory_ = static_cast<Memory*>(memory);
   *memory_ = Memory{};
-  next.Barrier(comm);  // nobody sends anything before all are 0
+  next.Barrier(comm);  // nobody sends anything before all words are 0
   next.Win_lock_all(MPI_MODE_NOCHECK, window_);
 }
 
@@ -73,8 +73,8 @@ void Board::leave(uint32_t slot) {
   }
 }
 
-// Plain gets of words that others may be changing: a word is moved whole, and one that is not the
-// known one, whatever it is, says that something happens.
+// Plain gets of words that others may be changing: a word is transferred as a whole, and any value
+// other than the known one says that something is happening.
 template <class Value>
 bool Board::read_each(const std::vector<uint32_t>& targets, MPI_Aint place,
                       std::vector<Value>* values) {

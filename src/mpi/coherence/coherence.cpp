@@ -12,7 +12,7 @@
 namespace nearcache::mpi {
 namespace {
 
-// one part of the time in so many goes into telling readers of writes
+// one part in this many of the time may go into announcing writes to readers
 constexpr uint64_t closing_share = 100;
 constexpr uint64_t closing_at_once_ns = 500000;
 

@@ -12,16 +12,16 @@
 namespace nearcache::mpi {
 namespace {
 
-// validations in a row that brought next to nothing, and twice as many as targets, until this rank
-// no longer keeps anything
+// after this many consecutive validations that gained next to nothing, and twice as many as there
+// are targets, this rank stops keeping anything
 constexpr uint32_t most_barren = 4;
-constexpr uint32_t most_noisy = 4096;  // gets in a row while somebody writes, the same
-// releases in a row without a get that is looked up, the same
+constexpr uint32_t most_noisy = 4096;  // likewise for consecutive gets while some rank writes
+// likewise for consecutive releases without a get that is looked up
 constexpr uint32_t most_unasked = 256;
-constexpr uint32_t most_noisy_releases = 64;  // and in a row while somebody writes
-constexpr uint64_t kept_worth_it = 1024;      // hits, after which it may soon be tried again
+constexpr uint32_t most_noisy_releases = 64;  // and for consecutive ones while some rank writes
+constexpr uint64_t kept_worth_it = 1024;      // hits after which it may soon try again
 constexpr uint32_t most_repeats_wanted = 1u << 20;
-// between two questions whether all have taken notice
+// between two checks whether all ranks have acknowledged
 constexpr uint64_t longest_pause_ns = 100000000;
 constexpr size_t most_at_once = 64;  // targets whose words are read together
 
@@ -42,15 +42,15 @@ CoherentWindow::CoherentWindow(Window* window, Board* board, uint32_t slot, Regi
 
 bool CoherentWindow::look() {
   const Slot& mine = board_->slot(slot_);
-  const uint64_t left = Board::load(&mine.left);  // before `joined`, which is never less
+  const uint64_t left = Board::load(&mine.left);  // read before `joined`, which is never less
   const uint64_t joined = Board::load(&mine.joined);
   if (joined != acked_) [[unlikely]]
     take_notice(joined);
   return joined != left;
 }
 
-// Before readers rely on it: what was issued unannounced, and may still be under way, is announced
-// now.
+// Before readers may rely on announcements, announces what was issued without one and may still be
+// in flight.
 void CoherentWindow::take_notice(uint64_t joined) {
   window_.wake();
   for (uint32_t target = 0; target < written_.size(); ++target) {
@@ -62,7 +62,7 @@ void CoherentWindow::take_notice(uint64_t joined) {
   Board::store(&board_->slot(slot_).acked, joined);
 }
 
-// Writes of this rank may not have arrived at the target.
+// Whether this rank's writes may not have arrived at the target yet.
 bool CoherentWindow::outstanding(uint32_t target) const {
   return wrote_by_epoch_ || window_.epochs().writes_outstanding(target);
 }
@@ -94,7 +94,7 @@ void CoherentWindow::writes(uint32_t target, int64_t from, int64_t to) {
   const bool by_epoch = window_.epochs().started(target);
   wrote_by_epoch_ = wrote_by_epoch_ || by_epoch;
   if (!look()) return;
-  window_.wake();  // what is outstanding is noted from now on
+  window_.wake();  // from now on, what is outstanding is noted
   Written& its = written_[target];
   its.by_epoch = its.by_epoch || by_epoch;
   const uint64_t regions = regions_of(target, from, to) & ~its.open;
@@ -123,8 +123,8 @@ void CoherentWindow::fenced() {
   for (const uint32_t target : open_at_) written_[target].by_epoch = false;
 }
 
-// What it costs to open them again is what closing costs, so it is done as long as that takes a
-// small share of the time.
+// Closing regions incurs the cost of opening them again, so it is done only while opening and
+// closing take a small share of the time.
 void CoherentWindow::close_some(uint64_t now) {
   if (open_at_.empty() || !closing_.left(now)) return;
   bool any = false;
@@ -176,14 +176,15 @@ void CoherentWindow::missed(uint64_t line) {
 
 void CoherentWindow::join() {
   repeats_ = 0;
-  context.phases.ask();  // else each completion is an acquire, after which all is to be validated
+  context.phases.ask();  // otherwise each completion is an acquire, after which everything must be
+                         // validated
   board_->join(slot_, &numbers_, &requests_);
   state_ = State::joins;
   pause_ = ask_at_ = 0;
   noisy_ = unasked_ = noisy_releases_ = 0;
 }
 
-// Towards the time from which all ranks tell of what they write.
+// Makes progress towards the point from which all ranks announce their writes.
 void CoherentWindow::step() {
   if (state_ == State::joins) {
     int done = 0;
@@ -206,7 +207,7 @@ void CoherentWindow::step() {
   const uint64_t after = clock_ticks();
   pause_ = std::min(2 * std::max(pause_, after - now), ns_to_ticks(longest_pause_ns));
   ask_at_ = after + pause_;
-  if (!context.phases.reading()) return give_up();  // there are to be no quiet phases
+  if (!context.phases.reading()) return give_up();  // there will be no quiet phases
   if (left != 0 || !context.phases.is_told()) return;
   told_since_ = context.phases.changes_of_mind();
   state_ = State::reads;
@@ -220,11 +221,11 @@ void CoherentWindow::prepare(uint32_t target) {
     step();
     if (state_ != State::reads) return;
   }
-  // What somebody did while it was not to tell this rank may be known to it, and not told by
-  // versions.
+  // While others did not have to notify this rank, it may have learned of writes that versions do
+  // not show.
   if (context.phases.changes_of_mind() != told_since_) return give_up();
-  // Else a load of own memory may tell of a write at any time, and each completion is an acquire
-  // (mpi/process/phases.h).
+  // Otherwise a load from own memory may carry news of a write at any time, and each completion is
+  // an acquire (mpi/process/phases.h).
   if (!context.phases.quiet()) {
     if (++noisy_ >= most_noisy) give_up();
     return;
@@ -248,8 +249,8 @@ void CoherentWindow::validate(uint32_t target) {
   if (window_.barren_validations() >= std::max<uint64_t>(most_barren, 2 * asked_.size())) give_up();
 }
 
-// Others tell it of what they write, and it keeps nothing: it reads no more, as its window pauses,
-// perhaps; or somebody writes all the time.
+// Gives up if others announce their writes but nothing is kept: this rank no longer gets anything,
+// perhaps because its window is paused, or some rank writes all the time.
 void CoherentWindow::released() {
   noisy_releases_ = context.phases.quiet() ? 0 : noisy_releases_ + 1;
   if (++unasked_ < most_unasked && noisy_releases_ < most_noisy_releases) return;
@@ -257,7 +258,7 @@ void CoherentWindow::released() {
   state_ == State::joins ? step() : give_up();
 }
 
-// It does not pay, or does no more: asked again when more is to be gained.
+// Keeping does not pay off, or no longer does: tries again only when there is more to gain.
 void CoherentWindow::give_up() {
   const uint64_t before = hits_kept_;
   leave();

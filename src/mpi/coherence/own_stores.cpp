@@ -13,17 +13,18 @@
 namespace nearcache::mpi {
 namespace {
 
-// one part of the time in so many goes into looks, and into faults of pages that are watched
+// one part in this many of the time may go into looks, and into faults on watched pages
 constexpr uint64_t share_of_looks = 100, share_of_faults = 33;
 constexpr uint64_t at_once_ns = 500000;
-constexpr uint64_t longest_look_ns = 200000;  // longer, this process had lost the processor
+constexpr uint64_t longest_look_ns = 200000;  // longer looks mean that this process had lost the
+                                              // processor
 constexpr uint64_t fault_ns = 3000;           // the first store to a page after a look
-constexpr uint32_t most_dirty_looks = 4;      // in a row, then a region is volatile
+constexpr uint32_t most_dirty_looks = 4;      // consecutive; then a region is volatile
 constexpr uint64_t least_back_off_ns = 1000000, most_back_off_ns = 4000000000;
 
 const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
 
-// Of memory that other processes may have mapped, too.
+// Returns whether other processes may have mapped the memory too.
 bool is_shared_memory(uintptr_t begin, uintptr_t end) {
   std::FILE* maps = std::fopen("/proc/self/maps", "re");
   if (maps == nullptr) return true;
@@ -51,7 +52,7 @@ OwnStores::OwnStores(const void* base, uint64_t bytes, Regions regions, VersionW
       mine_(regions_.mask(0, static_cast<int64_t>(bytes))),
       looking_(share_of_looks, ns_to_ticks(at_once_ns), clock_ticks()),
       faulting_(share_of_faults, ns_to_ticks(at_once_ns), clock_ticks()) {
-  words_->fill(0);  // where there is no memory nothing changes
+  words_->fill(0);  // regions without memory never change
   each_region(mine_, [&](uint32_t region) { (*words_)[region] = VersionWords::not_watched; });
   __atomic_store_n(&words->lead, 1 + regions.lead_of(base_, page), __ATOMIC_RELEASE);
 }
@@ -82,8 +83,8 @@ uint64_t OwnStores::regions_of(const void* from, uint64_t bytes) const {
                        static_cast<int64_t>(std::min<uintptr_t>(last, base_ + bytes_) - base_));
 }
 
-// The whole pages that the memory lies in: what else is there makes for looks that find something,
-// no more.
+// Watches the whole pages that the memory lies in. Stores to other data on these pages only cause
+// some regions to look changed.
 void OwnStores::begin(uint64_t now) {
   if (ask_whether_shared_ && is_shared_memory(base_, base_ + bytes_))
     return never("other processes may store to its memory, which is mapped shared");
@@ -97,7 +98,7 @@ void OwnStores::begin(uint64_t now) {
   const uint64_t regions = mine_ & ~never_;
   each_region(regions, [&](uint32_t region) {
     state_[region].calm_since = now;
-    add(region, 1);  // after the pages were protected: a store from now on is seen by the next look
+    add(region, 1);  // after the pages were protected: the next look sees any later store
   });
   watched_ = regions;
 }
@@ -136,7 +137,7 @@ void OwnStores::look() {
   faulting_.spent(dirty_pages_ * ns_to_ticks(fault_ns));
 }
 
-// Those that are written to most; all, if none is.
+// The regions that are written most; all if none stands out.
 uint64_t OwnStores::hottest() const {
   uint32_t most = 0;
   each_region(watched_, [&](uint32_t region) { most = std::max(most, state_[region].heat); });
@@ -147,7 +148,7 @@ uint64_t OwnStores::hottest() const {
   return regions;
 }
 
-// Readers keep nothing of them from now on, and stores to them cost nothing.
+// From now on readers keep nothing of these regions, and stores to them cost nothing.
 void OwnStores::leave_alone(uint64_t regions, uint64_t now, bool back_off) {
   each_region(regions & watched_, [&](uint32_t region) {
     Region& its = state_[region];
@@ -167,7 +168,8 @@ void OwnStores::watch_again(uint64_t now) {
     if (now >= state_[region].retry_at) regions |= uint64_t{1} << region;
   });
   if (regions == 0) return;
-  // protects them; of pages that they share with others it may be the only one to see
+  // protects the regions' pages; on pages shared with other regions, only this look may see a
+  // change
   const uint64_t changed = stored_to(regions);
   each_region(changed & watched_, [&](uint32_t region) { add(region, 2); });
   each_region(regions, [&](uint32_t region) {

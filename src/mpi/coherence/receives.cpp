@@ -8,9 +8,10 @@
 namespace nearcache::mpi {
 namespace {
 
-using Wide = __int128;  // holds the product of any two of 64 bits
+using Wide = __int128;  // holds the product of any two 64-bit numbers
 
-// From the first byte of elements to behind the last, in bytes behind the buffer; empty at first.
+// The range from the first byte of the elements to behind the last, in bytes after the buffer;
+// initially empty.
 struct Hull {
   Wide begin = 0, end = 0;
 
@@ -29,7 +30,7 @@ class Extents {
              next.Type_get_extent(type, &lower_, &extent_) == MPI_SUCCESS;
   }
   bool known() const { return known_; }
-  // Adds `count` elements that are `displacement` extents behind the buffer.
+  // Adds `count` elements that begin `displacement` extents after the buffer.
   void add_to(Hull* hull, Wide displacement, Wide count) const {
     if (count <= 0 || true_bytes_ <= 0) return;
     const Wide first = displacement * extent_ + true_begin_, last = first + (count - 1) * extent_;
@@ -56,7 +57,7 @@ bool between_groups(MPI_Comm comm) {
   return next.Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter != 0;
 }
 
-// How many ranks send to each; 0 if it is not known, as between two groups.
+// The number of ranks that send to each rank; 0 if unknown, as between two groups.
 int senders(MPI_Comm comm) {
   int ranks = 0;
   return comm == MPI_COMM_NULL || between_groups(comm) ||

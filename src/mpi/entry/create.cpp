@@ -1,4 +1,4 @@
-// Creation and freeing of windows: which windows are cached, and how.
+// Creation and freeing of windows: decides which windows are cached, and how.
 #include <algorithm>
 #include <cstring>
 
@@ -26,7 +26,7 @@ std::string info_value(MPI_Info info, const std::string& key, bool* found) {
   return value;
 }
 
-// CLaMPI's values, by name or, as programs compiled with its own header have them, by number.
+// CLaMPI's values, by name or, in programs compiled with its own header, by number.
 std::string mode_of_clampi(const std::string& value) {
   if (value == "CLAMPI_TRANSPARENT" || value == "1") return "transparent";
   if (value == "CLAMPI_ALWAYS_CACHE" || value == "2") return "always";
@@ -41,7 +41,7 @@ void set_from_info(Options* options, const char* name, const std::string& key,
     log(LogLevel::warning, "info key %s: %s", key.c_str(), wrong.c_str());
 }
 
-// Whether it names a mode.
+// Returns whether the info object names a mode.
 bool read_info(MPI_Info info, Options* options) {
   bool found = false, names_mode = false;
   for (const char* key : {"CLAMPI_MODE", "clampi_mode"}) {
@@ -59,22 +59,23 @@ bool read_info(MPI_Info info, Options* options) {
   return names_mode;
 }
 
-// What the ranks of a window agree on that may be coherent: whether one of them wants it and all
-// can, where its words are, how much memory the largest exposes.
+// What the ranks of a window agree on about coherence: whether one of them wants it and all can,
+// the window's slot, and the size of the largest exposed memory.
 struct Agreed {
   bool wanted = false;
   uint32_t slot = Board::slots;
   uint64_t most_bytes = 0;
-  std::string why_not;  // empty if all is well
+  std::string why_not;  // empty if it can be coherent
 };
 
-// What all ranks of a window must know alike, in one small reduction beside the several that
-// creation makes: the largest id any of them would give, whether displacement units differ, whether
-// every rank's calls are visible, how much memory each has at least and at most, whether all can
-// cover the window by phases, what coherence needs, whether some want to share a cache, whether
-// another window has some of the memory, and whether a rank is `late`: did not wait for others. It
-// tells them so and goes on; they wait for it, as those who have met all know that all come here.
-// Empty if all is well, else why the window is to be left alone.
+// Establishes what all ranks of a window must know alike, in one small reduction in addition to the
+// several that creation makes: the largest id that any of them would assign, whether displacement
+// units differ, whether every rank's calls are visible, the minimum and maximum of the memory
+// exposed, whether all can cover the window by phases, what coherence needs, whether some ranks
+// want to share a cache, whether another window has some of the memory, and whether a rank is
+// `late`, that is, did not wait for the others. A late rank says so and goes on; the others wait
+// for it, since all ranks that have met know that every rank calls this. Returns "", or why the
+// window is to be left alone.
 std::string agree(MPI_Comm comm, const Creation& creation, bool late, bool visible,
                   WindowIdentity* identity, bool* has_room, bool* covered, Agreed* coherent,
                   bool* shares) {
@@ -132,8 +133,9 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool late, bool visib
   return most[3] == 0 ? "" : "another rank's synchronisation is not visible";
 }
 
-// Not where nothing says which bytes of memory a target has, nor where MPI_Win_free need not be a
-// barrier (12.2.5), so that late words could meet the next window's. Empty if it may, in `slot`.
+// Returns why the window can never be coherent, or "" and a slot. It cannot be if a target's memory
+// is not known, or if MPI_Win_free need not be a barrier (12.2.5), so that late words could hit the
+// next window's slot.
 std::string why_never_coherent(const Creation& creation, const std::vector<int>& members,
                                uint32_t* slot) {
   bool found = false;
@@ -153,9 +155,9 @@ bool is_allocated_by_mpi(MPI_Win handle) {
          found != 0 && *flavor == MPI_WIN_FLAVOR_ALLOCATE;
 }
 
-// Settles what the ranks of a window must know of each other, and lets them tell each other of
-// their writes; whether some share a cache, where `shares` says whether this rank may.
-// Empty, or why the window is to be left alone.
+// Settles what the ranks of a window must know of each other, and enables them to notify each other
+// of writes. `shares`: in, whether this rank may share a cache; out, whether some ranks do. Returns
+// "", or why the window is to be left alone.
 std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* coherent,
                    Board** board, ShareUse use, bool* shares) {
   const MPI_Comm comm = creation.comm;
@@ -205,21 +207,22 @@ int window_keyval() {
   return context.window_keyval;
 }
 
-// From here on its counts are of the past: for nobody they are both, or neither.
+// Moves the window's counters to the totals of freed windows, atomically: no observer sees them
+// twice or not at all.
 void remember_freed(MPI_Win handle, Window* window) {
-  // a program that creates windows by the thousand needs no line for each
+  // a program that creates windows by the thousand does not need a line for each
   constexpr size_t most_remembered = 1000;
   WindowReport report = window->report();
   const std::lock_guard lock(context.mutex);
   Counters sums = report.counters;
-  sums.clear_gauges();  // the levels at the end are the window's, not the process'
+  sums.clear_gauges();  // gauges at the end describe the window, not the process
   context.windows.remove(handle);
   context.freed += sums;
   if (context.freed_windows.size() < most_remembered)
     context.freed_windows.push_back(std::move(report));
 }
 
-// The report has a row for each reason, with no id that a window could have.
+// The report has one row per reason, with an id that no window can have.
 void remember_left_alone(const std::string& reason) {
   const std::lock_guard lock(context.mutex);
   int id = -1;
@@ -234,8 +237,8 @@ void remember_left_alone(const std::string& reason) {
   context.freed_windows.insert(context.freed_windows.begin(), std::move(row));
 }
 
-// Runs when MPI deletes the window's attributes: however the window is freed, even by a call that
-// we do not see.
+// Runs when MPI deletes the window's attributes, however the window is freed, even by a call that
+// escapes us.
 int forget_window(MPI_Win handle, int, void* attribute, void*) {
   auto* window = static_cast<Window*>(attribute);
   if (window == nullptr) return MPI_SUCCESS;
@@ -264,7 +267,7 @@ void tell_of_creation(const Window& window, const Creation::Exposed& memory) {
   context.observer.window_created(traced, memory.base);
 }
 
-// Windows that were made before a driver was loaded ask it from now on, too.
+// From now on, windows created before a driver was loaded check for device memory, too.
 void look_for_devices() {
   const bool asked_before = context.devices.present();
   context.devices.look();
@@ -272,7 +275,8 @@ void look_for_devices() {
   for (Window* window : context.windows.all()) window->leave_short_ways();
 }
 
-// A cache with others of the node, where `some` of the ranks have one; all take part then.
+// Sets up a cache with others of the node if `some` of the ranks have one; all ranks take part
+// then.
 void share(Window* window, MPI_Comm comm, const Options& options, bool some) {
   std::string why_not;
   std::unique_ptr<SharedCache> shared;
@@ -313,7 +317,7 @@ void adopt(MPI_Win handle, const Creation& creation) {
   Board* board = nullptr;
   const bool may_share = options.share != ShareUse::off && options.mode != Mode::off &&
                          creation.obstacle == Obstacle::none;
-  // of some of them; then all take part in the agreement on who does
+  // whether some ranks want to; then all take part in the agreement on who does
   bool shares = may_share;
   const std::string reason = settle(creation, &identity, &coherent, &board, options.share, &shares);
   const auto bytes = static_cast<uint64_t>(std::max<MPI_Aint>(creation.memory.bytes, 0));
@@ -352,15 +356,15 @@ void adopt(MPI_Win handle, const Creation& creation) {
   }
   context.windows.add(handle, window);
   rma_look_again();
-  if (awaits_invalidate && context.invalidates) {  // it came meanwhile
+  if (awaits_invalidate && context.invalidates) {  // called in the meantime
     const WindowLock lock(window->mutex());
     window->program_invalidates();
   }
   if (window->observed()) tell_of_creation(*window, creation.memory);
 }
 
-// This rank attached or detached memory of a dynamic window. Ranks do that together, mostly, and
-// then the same addresses mean other memory.
+// This rank attached or detached memory of a dynamic window. Ranks mostly do that together, after
+// which the same addresses mean other memory.
 static void memory_changes(MPI_Win handle) {
   Window* window = context.windows.find(handle);
   if (window == nullptr) return;
@@ -368,9 +372,9 @@ static void memory_changes(MPI_Win handle) {
   window->invalidate();
 }
 
-// The program may have an address of others' memory (MPI-4.1 has the query for windows by
-// MPI_Win_allocate, too), which it loads and stores to from now on. Fails where a lock that covers
-// that cannot be taken.
+// The program may have obtained an address of others' memory (in MPI-4.1 also for windows created
+// by MPI_Win_allocate), which it loads from and stores to from now on. Fails if a deferred lock
+// that covers such accesses cannot be taken.
 static int reaches_by_stores(MPI_Win handle, int rank, const void* base) {
   Window* window = context.windows.find(handle);
   if (window == nullptr || rank == window->identity().rank || base == nullptr) return MPI_SUCCESS;
@@ -424,12 +428,12 @@ int MPI_Win_free(MPI_Win* win) {
     }
   }
   const MPI_Win handle = win != nullptr ? *win : MPI_WIN_NULL;
-  // Gets of an active epoch that no call of ours completed are complete now; they are not worth
+  // Gets of an active epoch that no call seen by us completed are complete now; they are not worth
   // keeping.
   const int rc = next.Win_free(win);
-  // of a window that has no attribute of ours
+  // for windows without our attribute
   if (rc == MPI_SUCCESS) context.coherence.no_longer_exposes(handle);
-  // all ranks have entered, and sent what they had to send
+  // all ranks have entered, and have sent what they had to send
   if (board != nullptr && rc == MPI_SUCCESS) board->give_back(slot);
   context.acquire();
   return rc;

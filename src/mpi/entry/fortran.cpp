@@ -12,20 +12,20 @@
 namespace nearcache::mpi::fortran {
 namespace {
 
-// Common blocks, under all names that compilers give them, and an object of MPICH's. The first
-// definition in the program's symbol order is the one that all of it uses.
+// Returns the addresses of a common block, under all names that compilers give it, and of an object
+// of MPICH's. The whole program uses the first definition in symbol order.
 std::array<const void*, 5> all_named(const std::string& common, const char* object) {
   std::string upper = common;
   std::ranges::transform(upper, upper.begin(),
                          [](char c) { return c == '_' ? c : static_cast<char>(c - 'a' + 'A'); });
   std::array<const void*, 5> found{};
   const std::string names[] = {common + "_", common, common + "__", upper, object};
-  // Null is the address of none of the program's variables.
+  // No variable of the program has a null address.
   for (size_t i = 0; i < found.size(); ++i) found[i] = dlsym(RTLD_DEFAULT, names[i].c_str());
   return found;
 }
 
-// MPI_BOTTOM.
+// Returns the address that Fortran passes for MPI_BOTTOM.
 const void* find_bottom() {
   for (const char* name :
        {"mpi_fortran_bottom_", "mpi_fortran_bottom", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"})
@@ -67,7 +67,7 @@ bool statuses_ignored(const MPI_Fint* statuses) {
 
 int predefined_keyval(MPI_Fint keyval) {
 #ifdef NEARCACHE_FAMILY_MPICH
-  keyval -= 1;  // the names of Fortran and of C differ by that
+  keyval -= 1;  // Fortran's and C's constants differ by 1
 #endif
   for (const int known :
        {MPI_WIN_BASE, MPI_WIN_SIZE, MPI_WIN_DISP_UNIT, MPI_WIN_CREATE_FLAVOR, MPI_WIN_MODEL})

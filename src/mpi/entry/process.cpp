@@ -1,4 +1,4 @@
-// Start and end of MPI: the context learns about its job, the report is written.
+// Start and end of MPI: the context learns about its job, and the report is written.
 #include "mpi/process/context.h"
 
 #include <cstring>
@@ -19,7 +19,7 @@ bool says_multiple(MPI_Info info) {
          flag != 0 && std::strcmp(value, "MPI_THREAD_MULTIPLE") == 0;
 }
 
-// What the program asked for counts too: an MPI need not say what it has provided.
+// The requested level counts too, because an MPI need not say what it has provided.
 bool has_threads([[maybe_unused]] MPI_Info asked, [[maybe_unused]] MPI_Session session) {
   bool multiple = says_multiple(asked);
 #ifdef NEARCACHE_HAS_Session_get_info
@@ -53,8 +53,8 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   return rc;
 }
 
-// A program or a library in front may have ended MPI already, by a call that passed us by: then
-// there is nobody to ask.
+// A program or a library in front of us may have ended MPI already by a call that escaped us; then
+// there is nobody left to ask.
 int MPI_Finalize(void) {
   if (World::model_is_open()) {
     note_window_release();
@@ -76,7 +76,7 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* sess
   return rc;
 }
 
-// The last session of a program that has sessions only is the end of MPI, unless the call fails.
+// In a program that only has sessions, finalizing the last one ends MPI, unless the call fails.
 int MPI_Session_finalize(MPI_Session* session) {
   note_window_release();
   bool last = false;

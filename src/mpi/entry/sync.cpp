@@ -1,5 +1,5 @@
 // Synchronisation: passed to MPI, or answered here if nothing is outstanding; then the mode's rule
-// is applied (the table in docs/semantics.md).
+// is applied (see the table in docs/semantics.md).
 #include <vector>
 
 #include "mpi/entry/hooks.h"
@@ -11,8 +11,8 @@
 namespace nearcache::mpi {
 namespace {
 
-// The call itself; with a trace, between two looks at own memory: others may learn by it what was
-// written there. A flush is about others' memory.
+// Makes the call. With a trace, checks own memory for stores before and after, since others may
+// learn by the call what was written there. A flush does not concern own memory.
 template <class Call>
 int passed_down(TraceSync kind, Call call) {
   if (kind == TraceSync::flush || kind == TraceSync::flush_local) return call();
@@ -24,8 +24,8 @@ int passed_down(TraceSync kind, Call call) {
 
 constexpr auto nothing = [](Window&, Targets) {};
 
-// What a call says of others: something; that what it comes after, others' exclusive epochs for
-// instance, is older than what is read next; or no more than that own operations are complete.
+// What a call tells about other ranks: possibly something; only that earlier events, such as
+// others' exclusive epochs, precede what is read next; or only that own operations are complete.
 enum class Learns : uint8_t { perhaps, order, no_more };
 
 [[gnu::always_inline]] inline void note(Learns learns) {
@@ -39,8 +39,8 @@ enum class Learns : uint8_t { perhaps, order, no_more };
   }
 }
 
-// Of a call that completes what is outstanding. It comes before gets from memory that another
-// window has, too.
+// For a call that completes what is outstanding. Own writes also come before later gets from memory
+// that another window shares.
 Learns learns_by_completing(Window& window) {
   const WindowLock lock(window.mutex());
   if (window.completes_fetches()) return Learns::perhaps;
@@ -66,8 +66,8 @@ int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns lear
     context.acquire();
     return rc;
   }
-  // MPI_Win_complete does not say that a put is there: the next epoch of this rank's comes after
-  // it, but not what another one fetches into a cache that they share.
+  // MPI_Win_complete does not mean that a put has arrived: this rank's next epoch comes after it,
+  // but not what another rank fetches into a cache that they share.
   const bool local =
       kind == TraceSync::flush_local || (kind == TraceSync::complete && window->shares());
   context.progress.called();
@@ -99,8 +99,7 @@ int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns lear
   return rc;
 }
 
-// A flush need not be passed down when nothing at all is outstanding, in an epoch that is known to
-// be open.
+// A flush need not be passed down if nothing at all is outstanding, in an epoch known to be open.
 template <class TargetsOf, class Call>
 int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
   Window* window = find_window(handle);
@@ -121,8 +120,8 @@ int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
   return completing(handle, targets_of, kind, Learns::no_more, call, nothing);
 }
 
-// A call that completes nothing of ours, but opens or closes an epoch, or tells of other ranks'
-// accesses.
+// Makes a call that completes none of our operations, but opens or closes an epoch, or carries news
+// of other ranks' accesses.
 template <class TargetsOf, class Call, class After>
 int opening(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns learns, Call call,
             After after) {
@@ -148,8 +147,8 @@ auto one(int rank) {
   return [rank](const Window& window) { return window.targets(rank); };
 }
 
-// The ranks of `group` in the window's group. No group is the window's error, not one of a
-// communicator.
+// The ranks of `group` in the window's group. MPI_GROUP_NULL is not inspected, so that the error is
+// raised on the window, not on a communicator.
 std::vector<uint32_t> targets_in_window(MPI_Group group, Window& window) {
   int size = 0;
   const MPI_Group members = window.group();
@@ -173,7 +172,7 @@ int defer_lock(Window& window, int rank, int assert) {
   return MPI_SUCCESS;
 }
 
-// The epoch of a lock that was never taken has ended.
+// Ends the epoch of a lock that was never taken.
 int unlocked(Window& window, int rank) {
   if (window.observed()) window.observe_sync(TraceSync::unlock, window.targets(rank));
   if (context.progress.served()) window.call_for_progress();
@@ -181,7 +180,7 @@ int unlocked(Window& window, int rank) {
   return MPI_SUCCESS;
 }
 
-// Of a window that pauses.
+// For a window that is paused.
 [[gnu::noinline]] int unnoted_flush(Window& window, int rank) {
   window.flush_passed();
   const Learns learns = learns_by_completing(window);
@@ -190,7 +189,7 @@ int unlocked(Window& window, int rank) {
   return rc;
 }
 
-// Out of line, so that what follows a hit does not pay for its registers.
+// Out of line, so that a flush after a hit does not pay for the registers needed here.
 [[gnu::noinline]] int slow_flush(int rank, MPI_Win win) {
   return flush(win, one(rank), TraceSync::flush, [&] { return next.Win_flush(rank, win); });
 }
@@ -206,10 +205,11 @@ int unlocked(Window& window, int rank) {
   return MPI_SUCCESS;
 }
 
-// The long ways, of calls that do not go straight to the engine (mpi/rma/straight.h).
+// The slow paths, for calls that do not go straight to the engine (mpi/rma/straight.h).
 
 [[gnu::noinline]] int long_flush(int rank, MPI_Win win) {
-  // The hot paths: what completes nothing that anybody would look at, and what follows a hit.
+  // The hot paths: a flush that completes nothing of interest to anybody, and one that follows a
+  // hit.
   Window* window = context.last_window;
   if (window == nullptr || window->handle() != win) return slow_flush(rank, win);
   if (!window->paused()) return flush_after_hit(*window, rank);
@@ -226,8 +226,8 @@ int unlocked(Window& window, int rank) {
   if (lock_type == MPI_LOCK_SHARED && window != nullptr && window->may_defer_lock(rank))
     return defer_lock(*window, rank, assert);
   take_waiting_locks();
-  // Gets of the own rank are never served, so none of the epoch can be older than its lock: it says
-  // no more than a load of own memory.
+  // Gets from this rank are never served, so none in the epoch can be older than the lock: it says
+  // no more than a load from own memory.
   const bool own = window != nullptr && rank == window->identity().rank;
   const Learns learns = exclusive ? Learns::perhaps : own ? Learns::no_more : Learns::order;
   return opening(

@@ -14,8 +14,8 @@ extern "C" void* __libc_stack_end __attribute__((weak));
 namespace nearcache::mpi {
 namespace {
 
-// What of the drivers' interfaces is needed, in their binary form. Each answers `true` for what the
-// processor may not touch.
+// The parts of the drivers' interfaces that are needed, in their binary form. is_device() returns
+// true for memory that the processor must not touch.
 
 constexpr int success = 0;
 
@@ -28,8 +28,7 @@ struct Cuda {
         reinterpret_cast<decltype(pointer_get_attribute)>(dlsym(library, "cuPointerGetAttribute"));
   }
   bool found() const { return pointer_get_attribute != nullptr; }
-  // Memory that CUDA has nothing to do with is an error to it. Managed memory counts as the
-  // device's.
+  // For memory unknown to CUDA the query fails. Managed memory counts as device memory.
   bool is_device(const void* at) const {
     unsigned type = 0;
     return pointer_get_attribute(&type, attribute_memory_type, reinterpret_cast<uintptr_t>(at)) ==
@@ -62,8 +61,9 @@ struct Hip {
     return pointer_get_attributes != nullptr && get_last_error != nullptr &&
            peek_at_last_error != nullptr;
   }
-  // The answer may be an error, which must not become the program's. One that waits to be looked at
-  // would be lost: then nothing is asked.
+  // The query may set an error, which must not become visible to the program. If the program has an
+  // error pending, that would be lost; then nothing is asked, and the memory counts as the
+  // device's.
   bool is_device(const void* at) const {
     if (peek_at_last_error() != success) return true;
     Attributes attributes{};
@@ -99,8 +99,8 @@ struct LevelZero {
     get_properties =
         reinterpret_cast<decltype(get_properties)>(dlsym(library, "zeMemGetAllocProperties"));
     if (driver_get == nullptr || context_create == nullptr || get_properties == nullptr) return;
-    // Before the program has called zeInit there is no driver, and no memory of a device. Any
-    // context of a driver knows all its memory.
+    // Before the program has called zeInit there is no driver, and no device memory. Any context of
+    // a driver knows all of the driver's memory.
     void* drivers[most_drivers];
     uint32_t drivers_found = most_drivers;
     if (driver_get(&drivers_found, drivers) != success) return;
@@ -121,14 +121,14 @@ struct LevelZero {
   }
 };
 
-// Found in one thread, and asked by others from then on.
+// A driver, looked up by one thread at a time and then queried by any.
 template <class Driver>
 class Loaded {
  public:
-  // `waits`: set if it is loaded, but does not answer yet.
+  // Sets `*waits` if the library is loaded but not usable yet.
   bool look(const char* name, bool* waits) {
     if (ready_.load(std::memory_order_relaxed)) return true;
-    void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);  // held from now on
+    void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);  // keeps the library loaded
     if (library == nullptr) return false;
     driver_.find(library);
     if (driver_.found()) ready_.store(true, std::memory_order_release);
@@ -163,18 +163,18 @@ uintptr_t executable_begin() {
   return begin;
 }
 
-// The heap follows the executable, but where the loader was the program that was run: then it may
-// be anywhere.
+// The heap follows the executable, unless the loader was run as the program: then it may be
+// anywhere.
 constexpr int terabyte = 40;
 
-// Kernels leave so much below the start of the stack to it, whatever its limit (Linux: at least 128
-// MiB). A stack that begins farther away is not the first one, but a thread's or a fiber's, and
-// what is in between may be anything.
+// Kernels reserve this much below the start of the stack, whatever the stack's limit (Linux: at
+// least 128 MiB). A stack that begins farther away is not the initial one but a thread's or a
+// fiber's, and anything may lie in between.
 constexpr uintptr_t stack_of_its_own = uintptr_t{8} << 20;
 
-// The program's own data, what malloc gets by brk, and the first stack are no driver's to give
-// away. Anything else may be unmapped and then mapped by a driver, and the other way round, so that
-// what it was once says nothing: no answer is kept.
+// The program's own data, memory that malloc gets from brk, and the initial stack cannot belong to
+// a driver. Anything else may be unmapped and then mapped by a driver, or vice versa, so that
+// earlier answers say nothing and are not kept.
 bool certainly_host(uintptr_t at) {
   static const uintptr_t begin = executable_begin();
   const auto brk_end = reinterpret_cast<uintptr_t>(sbrk(0));
@@ -188,8 +188,8 @@ bool certainly_host(uintptr_t at) {
 
 }  // namespace
 
-// What is not loaded is searched for in all directories of libraries, which takes 100 us: only when
-// something has been loaded or unloaded since the last time.
+// A library that is not loaded is searched for in all library directories, which takes 100 us. So
+// the search is made only if something has been loaded or unloaded since the last time.
 void DeviceMemory::look() {
   static constinit std::mutex mutex;
   static constinit unsigned long long loads_last_time = 0;

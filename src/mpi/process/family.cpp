@@ -16,9 +16,9 @@ Family built_family() {
 #endif
 }
 
-// The standard ABI has its own library name, whoever made the library. Before it is looked for in
-// others: MPICH 5 answers MPI_Abi_get_version in its own ABI too, and an Open MPI behind the
-// standard ABI has its own objects.
+// The standard ABI has its own library name, whoever made the library. This name must be checked
+// before symbols: MPICH 5 provides MPI_Abi_get_version in its own ABI too, and an Open MPI behind
+// the standard ABI has its own objects.
 Family loaded_family() {
   Family found = Family::none;
   for (const auto& object : loaded_objects()) {

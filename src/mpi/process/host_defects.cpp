@@ -9,7 +9,7 @@ namespace {
 
 using Version = std::array<int, 3>;
 
-// The numbers at the start of a text: "4.0.2rc1" is 4.0.2, "5.0" is 5.0.0.
+// Parses the numbers at the start of a text: "4.0.2rc1" is 4.0.2, "5.0" is 5.0.0.
 Version parse_version(std::string_view text) {
   Version version{};
   const char* at = text.data();
@@ -25,10 +25,10 @@ Version parse_version(std::string_view text) {
 struct Host {
   std::string_view library;
   Version version{};
-  bool is_known = false;  // by number
+  bool is_known = false;  // the version number is known
 };
 
-// The version behind `before`, where the text has that.
+// Finds the version that follows `before`, if the text contains that.
 bool find_version(std::string_view text, std::string_view before, Version* version) {
   size_t at = text.find(before);
   if (at == std::string_view::npos) return false;
@@ -40,7 +40,7 @@ bool find_version(std::string_view text, std::string_view before, Version* versi
   return *version != Version{};
 }
 
-// Behind the standard ABI, too, the library tells its own name.
+// Even behind the standard ABI, the library reports its own name.
 Host host_of(std::string_view text) {
   Host host;
   if (text.starts_with("MPICH Version:")) {

@@ -33,9 +33,9 @@ struct Model {
   LinkModel link;
   RmaLayer layer{LayerPlace::network_model, cover};
   Deadlines<Deadline, DeadlineHash> deadlines;
-  std::mutex mutex;  // of what follows
-  // By request handle, in order of their start. MPICH gives all requests that are complete at once
-  // the same handle.
+  std::mutex mutex;  // guards the members below
+  // By request handle, in the order of their start. MPICH gives all requests that are complete at
+  // once the same handle.
   std::multimap<uint64_t, double> requests;
 };
 
@@ -44,7 +44,7 @@ Model& model() {
   return instance;
 }
 
-// Notes a transfer. Returns when it will be complete, 0 for what moves no bytes.
+// Notes a transfer. Returns the time at which it will be complete, or 0 if it moves no bytes.
 double started(MPI_Win window, int target, MPI_Count count, MPI_Datatype type) {
   const Layout* layout = count > 0 && target >= 0 ? layout_of(type) : nullptr;
   if (layout == nullptr || layout->size == 0) return 0;
@@ -71,7 +71,7 @@ void arrived_all(MPI_Win window) {
       [bits = handle_bits(window)](const Deadline& deadline) { return deadline.window == bits; });
 }
 
-// The modelled ones among the requests of a call.
+// The modelled requests among those of a call.
 class RequestDeadlines {
  public:
   RequestDeadlines(int count, const MPI_Request* requests) {
@@ -84,7 +84,7 @@ class RequestDeadlines {
     }
   }
 
-  // One of them would not have arrived yet.
+  // Whether one of them has not arrived yet according to the model.
   bool ahead() const {
     return !found_.empty() && std::ranges::max(found_, {}, &Found::complete).complete >
                                   static_cast<double>(system_ns());

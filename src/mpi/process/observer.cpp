@@ -152,8 +152,8 @@ void Observer::unwatch(int64_t window) {
   watched_.erase(it);
 }
 
-// A look that is left out makes the time in which a write may have been longer, never the write
-// unseen. Looks at much memory take a third of the run at most, beyond the first second of them.
+// Skipping a look widens the interval in which a write may have been made, but never hides the
+// write. Beyond the first second spent on looks, they take at most a third of the run.
 void Observer::look() {
   constexpr uint64_t free_ns = 1000000000;
   const Lock lock = locked();

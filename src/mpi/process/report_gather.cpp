@@ -1,4 +1,4 @@
-// Brings the counters of all ranks to rank 0 and writes the report there.
+// Gathers the counters of all ranks at rank 0, which writes the report.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -17,7 +17,7 @@
 namespace nearcache::mpi {
 namespace {
 
-// One window of one rank, as it travels to rank 0.
+// One window of one rank, as sent to rank 0.
 struct WindowMessage {
   int64_t id;
   int32_t ranks;
@@ -78,12 +78,12 @@ RankMessage rank_message() {
   return message;
 }
 
-// Brings what ranks have to say to rank 0. Where somebody does not come (world.h), it is over:
-// `failed`.
+// Gathers data of all ranks at rank 0. If a rank does not answer (world.h), gathering ends and
+// failed() is true.
 class Gathering {
  public:
-  // False where nobody can be asked. Ranks that have met may be far apart in time; of others nobody
-  // knows whether they come at all.
+  // Returns false if no other ranks can be asked. Ranks that have met may be far apart in time; of
+  // others it is unknown whether they take part at all.
   bool start() {
     World& world = context.world;
     if (!world.known() || world.given_up()) return false;
@@ -144,12 +144,12 @@ class Gathering {
   bool failed_ = false;
 };
 
-// Up to 30 KiB a rank come to rank 0: of very many ranks the report does without.
+// Up to 30 KiB per rank are sent to rank 0, so with very many ranks the report omits profiles.
 std::vector<uint64_t> packed_profile() {
   constexpr int most_ranks = 16384;
   Profile* profile = context.ranks > most_ranks ? nullptr : context.observer.profile();
   if (profile == nullptr) return {};
-  profile->tick(system_ns() - context.started_ns);  // what came after the last look
+  profile->tick(system_ns() - context.started_ns);  // what followed the last tick
   return ReportDetails::pack(*profile);
 }
 
@@ -160,7 +160,7 @@ std::string threads() {
       level, {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE});
 }
 
-// Windows with the same id and size are one window, seen by its ranks.
+// Entries with the same id and size are one window, as seen by its ranks.
 class WindowMerger {
  public:
   void add(const WindowMessage& message) {

@@ -16,7 +16,8 @@ using rma::Piece;
 
 enum class Class { whole, natural, real, complex, pair_of_wholes };
 
-// The elements of a class by size: names of Fortran and of C's `long` are of other sizes elsewhere.
+// The element of a class by its size: Fortran's types and C's `long` differ in size between
+// systems.
 Element by_size(Class kind, MPI_Datatype type) {
   int size = 0;
   next.Type_size(type, &size);
@@ -44,8 +45,8 @@ Element by_size(Class kind, MPI_Datatype type) {
   return Element::bytes;
 }
 
-// Of a type that Fortran asks for by its precision. Not of longer reals: their size does not tell
-// which they are.
+// The element of a type that Fortran requests by precision. Longer reals are excluded: their size
+// does not determine their format.
 Element fortran_element(MPI_Datatype type) {
   int size = 0;
   next.Type_size(type, &size);
@@ -72,8 +73,8 @@ struct NamedElement {
 
 }  // namespace
 
-// MPI_CHAR, MPI_CHARACTER and MPI_BYTE have no arithmetic in the standard. Hosts give them one, and
-// programs rely on it: mpi4py's default is a sum, of bytes as well.
+// The standard defines no arithmetic on MPI_CHAR, MPI_CHARACTER and MPI_BYTE. Hosts do, and
+// programs rely on it: mpi4py's default operation is a sum, even of bytes.
 rma::Element element_of(MPI_Datatype named) {
   const NamedElement exact[] = {
     {MPI_LONG_DOUBLE, Element::long_double},
@@ -126,7 +127,7 @@ rma::Element element_of(MPI_Datatype named) {
     {MPI_C_DOUBLE_COMPLEX, Class::complex},
     {MPI_COMPLEX, Class::complex},
     {MPI_2INTEGER, Class::pair_of_wholes},
-// which has names for what it has not
+// SimGrid has names for types that it lacks
 #if defined(MPI_CXX_BOOL) && !defined(NEARCACHE_FAMILY_SIMGRID)
     {MPI_CXX_BOOL, Class::natural},
     {MPI_CXX_FLOAT_COMPLEX, Class::complex},
@@ -170,7 +171,7 @@ rma::Element element_of(MPI_Datatype named) {
     {MPI_COMPLEX32, Class::complex},
 #endif
   };
-  // as are those of the types above that the MPI does not have
+  // as are the types above that this MPI lacks
   if (named == MPI_DATATYPE_NULL) return Element::bytes;
   for (const NamedElement& each : exact) {
     if (each.type == named) return each.element;
@@ -183,8 +184,8 @@ rma::Element element_of(MPI_Datatype named) {
 
 NamedTypes<rma::Element> known_elements;
 
-// Not what has no element of its own, such as MPI_WCHAR, and is more than a byte: of that nobody
-// may take the count of elements for a count of bytes.
+// Leaves out types of more than one byte without an element of their own, such as MPI_WCHAR: their
+// count of elements must not be taken for a count of bytes.
 void know_element(MPI_Datatype named, Element element) {
   int size = 1;
   if (element == Element::bytes && (next.Type_size(named, &size) != MPI_SUCCESS || size != 1))
@@ -214,13 +215,13 @@ std::optional<rma::Operation> operation_of(MPI_Op op) {
 
 namespace {
 
-// A pair with gaps is several blocks, or one that is shorter than the pair: each becomes one run
-// with the gaps in it. Where pairs touch, a block of the layout is of two of them.
+// A pair with gaps is several blocks, or one that is shorter than the pair: each pair becomes one
+// run that includes its gaps. Where pairs touch, a block of the layout may span two of them.
 bool runs_of_pairs(const Layout& layout, MPI_Count count, uint64_t pair_bytes, const Layout& pair,
                    Runs* runs) {
   std::vector<int64_t> pairs;
   size_t block = 0;
-  uint64_t taken = 0;  // of the block
+  uint64_t taken = 0;  // bytes of the block used so far
   while (block < layout.blocks.size()) {
     const int64_t at = layout.blocks[block].offset + static_cast<int64_t>(taken);
     for (const Block& part : pair.blocks) {
@@ -247,7 +248,7 @@ bool runs_of(MPI_Datatype type, MPI_Count count, rma::Element element, Runs* run
   const Layout* layout = large_layout_of(type);
   if (layout == nullptr) return false;
   if (count <= 0 || layout->size == 0) return true;
-  // More than can be counted is no less than all memory: whoever moves so much is told.
+  // A size that overflows exceeds all memory anyway: moving that much is reported as an error.
   count = std::min(count, static_cast<MPI_Count>(UINT64_MAX / layout->size / 2));
   const uint64_t size = rma::size_of(element);
   const MPI_Datatype base = size == 1 ? MPI_DATATYPE_NULL : base_type(type);
@@ -285,8 +286,9 @@ void shorten(Runs* runs, uint64_t bytes) {
 
 namespace {
 
-// What lies between the parts of a pair and behind them is not the program's to have read or
-// written. Calls with the place of each part, and the part; and with the length of each pair.
+// The gaps between the parts of a pair and behind them must be neither read nor written. Calls
+// `part` with the position of each part, and the part; and `next_pair` with the length of each
+// pair.
 template <class Part, class Next>
 void each_part(const Runs& runs, Part part, Next next_pair) {
   for (const Piece& piece : runs.pieces) {

@@ -22,10 +22,10 @@ using rma::Mark;
 using rma::Status;
 using rma::Transfer;
 
-constexpr uint64_t most_bytes = uint64_t{1} << 62;  // far more than any memory
+constexpr uint64_t most_bytes = uint64_t{1} << 62;  // far beyond any memory
 
-// The memory of a result that is not one run, until all of it is here. The datatype may be freed
-// before.
+// Holds a result that is not a single run until all of it has arrived. The datatype may be freed
+// before that.
 struct Landing {
   Landing(void* to, const Runs& of) : bytes(of.bytes), address(to), runs(of) {
     if (runs.elements.layout != nullptr) layout_hold(runs.elements.layout);
@@ -46,7 +46,7 @@ void land(void* context, Status status) {
   if (status == Status::ok) unpack(landing->bytes.data(), landing->address, landing->runs);
 }
 
-// Where the result of a transfer goes.
+// Sets where the result of a transfer goes.
 void set_result(Transfer* transfer, void* address, const Runs& runs) {
   if (runs.one_run()) {
     transfer->result = static_cast<std::byte*>(address) + runs.first;
@@ -151,7 +151,7 @@ void EngineWindow::end_fences() {
 void EngineWindow::await_turn_in_queue(int rank) {
   station_->agent().wait(&window_->bell(), [&] { return window_->has_turn(rank); });
   const rma::Agent::Lock lock(&station_->agent());
-  station_->agent().poll(lock);  // takes the turn, and tells other threads what came with it
+  station_->agent().poll(lock);  // takes the turn, and informs other threads of what came with it
 }
 
 void EngineWindow::await_turns() {
@@ -172,7 +172,7 @@ void EngineWindow::hand_over(const rma::Near& near) {
 
 namespace {
 
-// A word in one instruction, without a call.
+// Copies a word in one instruction, without a call.
 void copy(void* to, const void* from, uint64_t bytes) {
   if (bytes == sizeof(uint64_t)) {
     std::memcpy(to, from, sizeof(uint64_t));
@@ -199,8 +199,8 @@ Computation::OfWord of_word(rma::Operation operation, rma::Element element) {
 
 }  // namespace
 
-// False if the operation has no meaning, or is of a type that was not seen yet; or if it moves what
-// has gaps, which are nobody's to write.
+// Returns false if the operation is undefined for the type, if the type has not been seen yet, or
+// if the operation only moves a type with gaps, whose gaps must not be written.
 bool EngineWindow::known(MPI_Op op, MPI_Datatype type, Computation* computation) {
   const Computation& last = recent_operations.computation;
   if (!context.threaded && op == last.op && type == last.type) {
@@ -220,7 +220,7 @@ bool EngineWindow::known(MPI_Op op, MPI_Datatype type, Computation* computation)
   return true;
 }
 
-// Accumulates of one predefined type at both ends.
+// Executes accumulates with the same predefined type at both ends.
 bool EngineWindow::compute_at_once(const OriginBuffer& origin, void* result, const Target& target,
                                    MPI_Op op) {
   Computation what;
@@ -232,7 +232,7 @@ bool EngineWindow::compute_at_once(const OriginBuffer& origin, void* result, con
   std::byte* const at = at_once(target.type, target.count, target, &bytes);
   if (at == nullptr || bytes > rma::most_at_a_time) return false;
   rma::Mutex& elements = window_->near(target.rank)->commons->elements;
-  if (!elements.lock_intact(process_)) return false;  // which is told the long way
+  if (!elements.lock_intact(process_)) return false;  // reported by the slow path
   if (result != nullptr) copy(result, at, bytes);
   rma::apply(what.operation, what.element, at, static_cast<const std::byte*>(origin.address),
              static_cast<size_t>(target.count));
@@ -240,8 +240,8 @@ bool EngineWindow::compute_at_once(const OriginBuffer& origin, void* result, con
   return true;
 }
 
-// The same as one message, where all types are the same and have no gaps: the host needs not be
-// asked about them.
+// Like compute_at_once(), but as one message. All types are the same and have no gaps, so the host
+// need not be asked about them.
 bool EngineWindow::compute_plainly(const rma::Agent::Lock& lock, const OriginBuffer& origin,
                                    const ResultBuffer* result, const Target& target, MPI_Op op) {
   Computation what;
@@ -263,7 +263,7 @@ bool EngineWindow::compute_plainly(const rma::Agent::Lock& lock, const OriginBuf
   return true;
 }
 
-// By the kernel. What cannot be done so is done in full, once more.
+// Moves data through the kernel. If that fails, the operation is made again in full.
 bool EngineWindow::moved_at_once(Kind kind, void* address, MPI_Count count, MPI_Datatype type,
                                  const Target& target) {
   const rma::Near* const near = window_->near(target.rank);
@@ -323,7 +323,7 @@ int EngineWindow::get_in_full(void* address, MPI_Count count, MPI_Datatype type,
   return MPI_SUCCESS;
 }
 
-// Of the predefined type that it is made of; 0 if there are several.
+// The size of the predefined type that `type` is made of; 0 if there are several.
 static uint64_t bytes_of_element(MPI_Datatype type, bool named) {
   int size = 0;
   const MPI_Datatype base = named ? type : base_type(type);
@@ -351,7 +351,7 @@ int EngineWindow::accumulate_in_full(const OriginBuffer& origin, const ResultBuf
     if (named) know_element(target.type, there);
     if (computes) element = there;
   }
-  // Of no elements there is nothing to compute.
+  // With no elements there is nothing to compute.
   if (!rma::has_meaning(*operation, element)) return target.count > 0 ? MPI_ERR_OP : MPI_SUCCESS;
   Runs from, to, results;
   const bool readable = runs_of(target.type, target.count, element, &to) &&
@@ -369,7 +369,8 @@ int EngineWindow::accumulate_in_full(const OriginBuffer& origin, const ResultBuf
   set_target(&transfer, target, to, &one);
   transfer.element = element;
   transfer.operation = *operation;
-  // One run has no gaps: elements of 2^n bytes, as messages are.
+  // A single run has no gaps, and messages are cut into lengths that are multiples of any element
+  // of 2^n bytes.
   if (element == rma::Element::bytes && !to.one_run())
     transfer.grain = bytes_of_element(target.type, named);
   if (sends) transfer.data = packed(origin.address, from, &storage);
@@ -399,7 +400,7 @@ int EngineWindow::compare_and_swap(const void* origin, const void* compare, void
     if (bytes == sizeof(uint64_t) && !context.threaded) recent_operations.swapped = type;
     rma::Mutex& elements = window_->near(rank)->commons->elements;
     if (elements.lock_intact(process_)) {
-      // The result may go to where the compared value is.
+      // The result may be written to where the compared value is.
       const bool swaps = std::memcmp(at, compare, bytes) == 0;
       copy(result, at, bytes);
       if (swaps) copy(at, origin, bytes);
@@ -410,7 +411,7 @@ int EngineWindow::compare_and_swap(const void* origin, const void* compare, void
   const rma::Agent::Lock lock(&station_->agent());
   if (const int wrong = check({rank, displacement, 1, type}); wrong != MPI_SUCCESS) return wrong;
   Runs runs;
-  // integers, logicals and bytes
+  // allowed types: integers, logicals and bytes
   const bool named = element != nullptr || is_named(type);
   const rma::Element its = element != nullptr ? *element : element_of(type);
   if (named && element == nullptr) know_element(type, its);
@@ -429,9 +430,10 @@ int EngineWindow::compare_and_swap(const void* origin, const void* compare, void
   return MPI_SUCCESS;
 }
 
-// Of what is complete, as all is that does not fetch, the request is the host's, of a get from
-// nobody on the handle (layer.cpp keeps an epoch open for that). A fetch goes at once if none is on
-// its way, else with those behind it, when somebody waits for one of them.
+// If the operation is complete, as all are that do not fetch, the request is the host's, of a get
+// from MPI_PROC_NULL on the handle (handles.h keeps an epoch open for that). A fetch is sent at
+// once if no other one is in flight; otherwise together with those that follow it, when one of them
+// is waited for.
 int EngineWindow::make_request(int rc, int rank, bool fetches, MPI_Request* request) {
   if (rc != MPI_SUCCESS) return rc;
   Status status = Status::ok;
@@ -451,14 +453,14 @@ int EngineWindow::make_request(int rc, int rank, bool fetches, MPI_Request* requ
   return below_engine().Rget(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, 0, MPI_BYTE, handle_, request);
 }
 
-// Others may be told then that what this rank has done is done.
+// Afterwards others may be told that what this rank has done is complete.
 void EngineWindow::await_transfers(const rma::Agent::Lock& lock) {
   if (!window_->transferred()) station_->agent().wait(lock, [&] { return window_->transferred(); });
 }
 
 // Active target
 
-// All have entered a fence, and what they have done before it is done.
+// Returns once all ranks have entered a fence, and their earlier operations are complete.
 void EngineWindow::meet() {
   if (window_->all_near()) {
     if (!window_->silent() || held()) {
@@ -482,7 +484,7 @@ int EngineWindow::fence(int assert) {
   if (all_locked_ || !no_locks() || starting_ || exposing_) return MPI_ERR_RMA_SYNC;
   host_turns.pass();
   meet();
-  // Memory that is used without asking its owner.
+  // Memory that is accessed without involving its owner.
   if (const uint64_t fence = window_->fence_to_be_over(); fence > 0) {
     for (const rma::Near& near : window_->nears()) {
       if (near.commons == nullptr) continue;
@@ -499,7 +501,7 @@ int EngineWindow::fence(int assert) {
   return settled(window_->take_error());
 }
 
-// The host is not asked about no group, as its error would be one of a communicator.
+// The host is not asked about MPI_GROUP_NULL, because it would raise the error on a communicator.
 bool EngineWindow::ranks_of(MPI_Group group, std::vector<int>* ranks) {
   int size = 0;
   if (group == MPI_GROUP_NULL || next.Group_size(group, &size) != MPI_SUCCESS) return false;
@@ -512,7 +514,7 @@ bool EngineWindow::ranks_of(MPI_Group group, std::vector<int>* ranks) {
   return std::ranges::all_of(*ranks, [&](int rank) { return valid_rank(rank); });
 }
 
-// Of epochs: none is needed where they are words alone, and no other thread's.
+// Locks the epochs. No lock is needed if they consist of shared words only and there is one thread.
 std::optional<rma::Agent::Lock> EngineWindow::lock_epochs() const {
   if (window_->all_near() && window_->silent() && !window_->broken() && !context.threaded &&
       !held())
@@ -545,7 +547,7 @@ int EngineWindow::complete() {
   host_turns.pass();
   const auto lock = lock_epochs();
   if (!starting_) return MPI_ERR_RMA_SYNC;
-  // By words nothing tells a target how much is on its way.
+  // With shared words, nothing tells a target how much is in flight.
   if (lock && window_->all_near()) {
     window_->flush_all();
     station_->agent().wait(*lock, [&] { return window_->all_reached(); });
@@ -604,8 +606,7 @@ int EngineWindow::test(int* flag) {
 
 // Passive target
 
-// What is known of epochs is under the agent's lock where threads may change it: then none of them
-// is opened at once.
+// With several threads, epochs are guarded by the agent's lock, so none is opened at once.
 bool EngineWindow::lock_near(int type, rma::Near* near, int assert) {
   if ((type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) || near == nullptr ||
       context.threaded || assert != 0 || all_locked_ || starting_ || held() ||
@@ -623,7 +624,7 @@ int EngineWindow::lock_in_full(int type, int rank, int assert) {
   return rank == window_->rank() ? lock_own() : MPI_SUCCESS;
 }
 
-// The program may use its own memory by loads and stores from now on.
+// From now on the program may access its own memory by loads and stores.
 int EngineWindow::lock_own() {
   const int rank = window_->rank();
   Mark mark;
@@ -737,7 +738,7 @@ int EngineWindow::flush_to(int rank, Mark (rma::Window::*begin)(int)) {
   }
   const Status status = window_->take_error(rank);
   recent_operations.order(context.threaded);
-  if (held()) recent_operations.note_store();  // the next flush comes here as well
+  if (held()) recent_operations.note_store();  // the next flush is made in full as well
   open(rank);
   return settled(status);
 }
@@ -767,7 +768,7 @@ int EngineWindow::flush_local_all() {
   return settled(window_->take_error());
 }
 
-// What the agent has written is seen by this thread, and the other way round, as both use the lock.
+// Both this thread and the agent use the lock, so each sees what the other has written.
 int EngineWindow::sync() {
   host_turns.look();
   const rma::Agent::Lock lock(&station_->agent());
@@ -791,7 +792,7 @@ int EngineWindow::attach(void* base, MPI_Aint size) {
 int EngineWindow::detach(const void* base) {
   const rma::Agent::Lock lock(&station_->agent());
   if (shape_.flavor != MPI_WIN_FLAVOR_DYNAMIC) return MPI_ERR_RMA_FLAVOR;
-  window_->exposure().memory().detach(base);  // what was attached with no bytes is not there
+  window_->exposure().memory().detach(base);  // zero-byte attachments are not recorded
   return MPI_SUCCESS;
 }
 
@@ -810,7 +811,7 @@ bool EngineWindow::get_attr(int keyval, void* value, int* flag) {
 
 int EngineWindow::get_group(MPI_Group* group) { return next.Group_excl(group_, 0, nullptr, group); }
 
-// What came behind the last fence: nobody else will ask for it.
+// Reports errors of what followed the last fence: nobody else will ask for them.
 void EngineWindow::tell_last_error() {
   Status status = Status::ok;
   {
@@ -822,7 +823,7 @@ void EngineWindow::tell_last_error() {
 
 int EngineWindow::close() {
   if (all_locked_ || !no_locks() || starting_ || exposing_) return MPI_ERR_RMA_SYNC;
-  meet();                         // nobody uses it any more
+  meet();                         // nobody uses the window any more
   engine_fetches().end(window_);  // of requests that nobody has waited for yet
   tell_last_error();
   {

@@ -10,7 +10,7 @@
 
 namespace nearcache::mpi {
 
-// An error is told before the host hears of the completion.
+// Errors are reported before the host learns of the completion.
 int Fetches::query(void*, MPI_Status*) { return MPI_SUCCESS; }
 
 int Fetches::release(void* extra) {
@@ -18,7 +18,10 @@ int Fetches::release(void* extra) {
   return MPI_SUCCESS;
 }
 
-int Fetches::cancel(void*, int) { return MPI_SUCCESS; }  // nor can another one-sided request be
+int Fetches::cancel(void*, int) {
+  return MPI_SUCCESS;
+}  // other one-sided requests cannot be
+   // cancelled either
 
 int Fetches::begin(const EngineWindow& of, rma::Window* window, int rank, rma::Mark mark,
                    MPI_Request* request) {
@@ -46,8 +49,8 @@ std::vector<Fetches::Fetch*> Fetches::find(int count, const MPI_Request* request
   return found;
 }
 
-// A fetch that was taken is its taker's alone until the host knows that it is complete: nobody
-// else may touch it, as the program may free it in another thread.
+// A fetch that was taken belongs to its taker until the host knows that it is complete. Nobody else
+// may touch it, because the program may free it in another thread.
 std::vector<Fetches::Fetch*> Fetches::take_arrived(int count, const MPI_Request* requests) {
   std::vector<Fetch*> taken = find(count, requests);
   std::erase_if(taken, [](const Fetch* each) { return !arrived(*each); });
@@ -85,7 +88,7 @@ int Fetches::settle(int count, const MPI_Request* requests) {
   return complete(taken);
 }
 
-// The host keeps it until it is complete.
+// The host keeps the request until it is complete.
 int Fetches::let_go(const MPI_Request* request) {
   if (request == nullptr) return MPI_SUCCESS;
   {
@@ -104,7 +107,7 @@ int Fetches::wait(int count, const MPI_Request* requests) {
   std::vector<Fetch*> taken;
   {
     const rma::Agent::Lock lock(&station_->agent());
-    // Looked for anew each time: another thread may have taken one.
+    // Looked up again each time: another thread may have taken one.
     station_->agent().wait(lock, [&] {
       return std::ranges::all_of(find(count, requests), [](Fetch* each) { return arrived(*each); });
     });

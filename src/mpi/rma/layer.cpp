@@ -33,17 +33,17 @@ struct EngineLayer {
   Handles handles;
   Fetches fetches{&station};
   HandleTable<EngineWindow> windows;
-  HandleTable<EngineWindow> leaving;  // those whose attributes are being deleted
+  HandleTable<EngineWindow> leaving;  // windows whose attributes are being deleted
   std::atomic<uint64_t> ids{0};       // given to windows by this rank
 };
 
-// From rma_install until the process ends; null where there is no engine.
+// Set by rma_install and valid until the process ends; null if there is no engine.
 std::atomic<EngineLayer*> the_layer{nullptr};
 
 EngineLayer& engine_layer() { return *the_layer.load(std::memory_order_relaxed); }
 
-// The window that was asked for last, as most programs use one at a time: only without threads,
-// which might free it.
+// The most recently used window, since most programs use one at a time. Only without threads, which
+// might free it.
 struct Recent {
   MPI_Win handle{};
   EngineWindow* window = nullptr;
@@ -64,7 +64,8 @@ EngineWindow* engine_window(MPI_Win handle) {
   return window;
 }
 
-// The same for those who only ask what it is: callbacks that delete its attributes may, too.
+// Like engine_window(), for calls that only query the window: callbacks that delete its attributes
+// may make them, too.
 EngineWindow* window_to_describe(MPI_Win handle) {
   EngineWindow* const window = engine_window(handle);
   return window != nullptr ? window : engine_layer().leaving.find(handle_bits(handle));
@@ -72,17 +73,17 @@ EngineWindow* window_to_describe(MPI_Win handle) {
 
 // What all members of a window agree on, in one reduction by maximum.
 struct Agreement {
-  uint64_t late = 0;     // one of them did not wait for the others
-  uint64_t refuses = 0;  // one of them cannot
-  uint64_t wanted = 0;   // on one node as well, or one of them has another on another node
+  uint64_t late = 0;     // a member did not wait for the others
+  uint64_t refuses = 0;  // a member cannot take part
+  uint64_t wanted = 0;   // option rma=on, or a member has another one on another node
   uint64_t partial = 0;  // they are not all ranks
-  uint64_t down = 0;     // the engine is not set up at one of them
-  uint64_t apart = 0;    // one of them can share no more words with those of its node
-  uint64_t id = 0;       // by the first one
+  uint64_t down = 0;     // the engine is not set up at a member
+  uint64_t apart = 0;    // a member cannot share any more words with its node
+  uint64_t id = 0;       // chosen by the first member
 };
 
-// A rank that is late tells the others so and goes on: they wait for it, as those who have met all
-// know that all come here.
+// A rank that is late says so and goes on. The others wait for it, since all ranks that have met
+// know that every member calls this.
 bool agree(MPI_Comm comm, const Agreement& mine, Agreement* all) {
   constexpr int words = sizeof(Agreement) / sizeof(uint64_t);
   Exchange exchange(words, words);
@@ -97,11 +98,11 @@ bool agree(MPI_Comm comm, const Agreement& mine, Agreement* all) {
   return true;
 }
 
-// What this rank brings along for a window.
+// What this rank contributes to a window.
 struct Part {
   EngineWindow::Shape shape{};
   MPI_Win handle = MPI_WIN_NULL;
-  std::byte* shared = nullptr;  // memory of the arena
+  std::byte* shared = nullptr;  // memory in the arena
 };
 
 void give_back(Part* part) {
@@ -112,7 +113,8 @@ void give_back(Part* part) {
   station.node()->give_back(part->shared);
 }
 
-// Whether this rank can share words of one more window with those of its node, if there are any.
+// Whether this rank can share the words of one more window with its node, or has nobody to share
+// them with.
 bool has_room() {
   Station& station = engine_layer().station;
   const rma::Agent::Lock lock(&station.agent());
@@ -125,9 +127,9 @@ struct Agreed {
   bool shares = false;  // ranks of a node share words of it
 };
 
-// Has the members of a window agree that it is the engine's, and then begins its opening. Empty, or
-// why it is the host's, at all of them alike. `make` is called once the engine is set up, at most
-// once: false if this rank cannot.
+// Has the members of a window agree that the engine takes it, and begins its opening. Returns "",
+// or why the host takes it, the same at all of them. `make` is called at most once, when the engine
+// is set up; it returns false if this rank cannot take part.
 template <class Make>
 std::string agree_on_engine(MPI_Comm comm, Make make, Part* part, Agreed* window) {
   EngineLayer& layer = engine_layer();
@@ -173,7 +175,7 @@ std::string agree_on_engine(MPI_Comm comm, Make make, Part* part, Agreed* window
   }
 }
 
-// The ranks of the world that a communicator has; empty where the engine knows nothing of them.
+// Returns the world ranks of a communicator; empty if the engine cannot know them all.
 std::vector<int> members_of(MPI_Comm comm) {
   context_start();
   int inter = 0;
@@ -181,7 +183,7 @@ std::vector<int> members_of(MPI_Comm comm) {
   return context.world.members(comm);
 }
 
-// Opens it, and waits for what the others of the node publish of it: they all come.
+// Opens the window, and waits for what the others of the node publish about it: all of them do.
 rma::Window* open_window(const Part& part, Agreed agreed) {
   Station& station = engine_layer().station;
   const EngineWindow::Shape& shape = part.shape;
@@ -201,7 +203,7 @@ rma::Window* open_window(const Part& part, Agreed agreed) {
   return window;
 }
 
-// Makes the window, or lets the host do it. `make` makes this rank's part.
+// Creates the window, or lets the host do so. `make` makes this rank's part.
 template <class Host, class Make>
 int create_window(MPI_Comm comm, MPI_Win* win, Host host, Make make) {
   EngineLayer& layer = engine_layer();
@@ -232,8 +234,8 @@ int create_window(MPI_Comm comm, MPI_Win* win, Host host, Make make) {
 
 bool valid_unit(MPI_Aint size, MPI_Aint unit) { return size >= 0 && unit > 0 && unit <= INT32_MAX; }
 
-// Bytes, of which the address of allocated memory is to be a multiple; 1: whatever is usual. What
-// hosts make of the key depends on the host.
+// The requested alignment of allocated memory in bytes; 1 if there is no request. How hosts
+// interpret the key varies.
 uint64_t asked_alignment(MPI_Info info) {
   constexpr uint64_t most = uint64_t{1} << 30;
   char value[32] = {};
@@ -252,7 +254,7 @@ void* align(void* address, uint64_t alignment) {
   return reinterpret_cast<void*>((at + alignment - 1) / alignment * alignment);
 }
 
-// For its own sake: windows that need no memory of the host.
+// Makes a handle for a window that needs no memory of the host.
 bool make_mere_handle(MPI_Info info, MPI_Win* handle) {
   void* unused = nullptr;
   return engine_layer().handles.make(8, 1, info, &unused, handle);
@@ -346,7 +348,7 @@ void rma_install([[maybe_unused]] RmaUse use) {
 
 void rma_threads_come() { rma_look_again(); }
 
-// With threads there never is a recent window, so nothing is written.
+// With several threads there never is a recent window, so nothing is written.
 void rma_look_again() {
   if (recent.window == nullptr) return;
   recent = {};

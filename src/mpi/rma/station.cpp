@@ -22,7 +22,7 @@ std::atomic<rma::Agent*> own_agent{nullptr};
 
 namespace {
 
-// MPICH 5 calls this while it waits. No agent: never again.
+// MPICH 5 calls this while it waits. Without an agent, it asks not to be called again.
 #if defined(NEARCACHE_FAMILY_MPICH) && defined(MPIX_STREAM_NULL)
 int help(void*) {
   constexpr int no_progress = 0, over = 1;  // MPIX_ASYNC_NOPROGRESS, MPIX_ASYNC_DONE
@@ -40,10 +40,11 @@ void be_helped(rma::Agent* agent) {
   if (start(help, nullptr, MPIX_STREAM_NULL) != MPI_SUCCESS) helped_agent.store(nullptr);
 }
 
-// It is called once more, and sees.
+// Makes MPICH call help() once more, which then finds no agent.
 void be_left() { context.progress.call(); }
 #elif defined(NEARCACHE_FAMILY_OPENMPI)
-// So does Open MPI, by a function of its own that no header names: it is there in 4.1 and 5.0.
+// Open MPI also polls while it waits, through a function of its own that no header declares; it
+// exists in 4.1 and 5.0.
 using ProgressList = int (*)(int (*)());
 
 ProgressList progress_list(const char* name) {
@@ -76,10 +77,11 @@ bool wants_shared_memory() {
   return wanted == RmaFabric::automatic || wanted == RmaFabric::node;
 }
 
-// The memory of those with whom it is shared, where that is not of the arena.
+// Whether to access, through the kernel, the memory of ranks on the same node that is not in the
+// arena.
 bool reaches_processes() { return wants_shared_memory() && context.options.rma_process_memory; }
 
-// Libfabric is loaded only where it may have something better than TCP, or is asked for.
+// Libfabric is loaded only if it may offer something better than TCP, or is asked for.
 bool wants_libfabric() {
   const Options& options = context.options;
   return options.rma_fabric == RmaFabric::ofi ||
@@ -99,7 +101,7 @@ void let_go() noexcept {
     agent->let_go();
 }
 
-// At every network that the job may agree on.
+// Listens on every network that the job may agree on.
 void Station::listen() {
   const Options& options = context.options;
   std::string wrong;
@@ -153,12 +155,12 @@ bool Station::map_arena(const Card& maker) {
   return arena_ != nullptr;
 }
 
-// Where the system does not tell of the end of processes, or there are too few descriptors for
-// that, nobody would: then messages go by sockets.
+// Fails where the system cannot report the end of processes, or there are too few descriptors for
+// that, since a rank's death would go unnoticed. Messages then use sockets.
 bool Station::open_bells(const std::vector<Card>& cards, const std::vector<int>& members,
                          const std::vector<int>& on_node) {
   const std::lock_guard lock(mutex_);
-  std::vector<int> ends;  // all at once, as the agent watches them
+  std::vector<int> ends;  // all opened at once, as the agent will
   for (size_t i = 0; i < members.size() && no_bells_.empty(); ++i) {
     if (!std::ranges::binary_search(on_node, members[i]) || bells_.contains(members[i])) continue;
     bells_.emplace(members[i], net::Bell::open(cards[i].bell, &no_bells_));
@@ -202,10 +204,10 @@ void Station::set_up(MPI_Comm comm, const std::vector<int>& members,
   state_ = wrong.empty() ? State::up : State::impossible;
   if (wrong.empty()) return;
   log(LogLevel::info, "no window is done by the RMA engine: %s", wrong.c_str());
-  give_back();  // the host may need the descriptors: its window is next
+  give_back();  // the host creates the window next and may need the descriptors
 }
 
-// Ranks of the node that have mapped its arena use it; the others go by TCP.
+// Ranks of the node that have mapped its arena use it; the others use the network.
 std::string Station::share(const std::vector<Card>& cards, const std::vector<int>& members,
                            const std::vector<int>& on_node, const std::vector<int32_t>& mapped) {
   std::vector<int> sharing;
@@ -238,8 +240,8 @@ std::string Station::share(const std::vector<Card>& cards, const std::vector<int
              : "option rma_fabric=node: not all ranks share memory";
 }
 
-// Who maps the arena has found its maker by its number, so that numbers of processes mean the same
-// to all.
+// A rank that maps the arena has found its creator by process number, so process numbers mean the
+// same to all of them.
 void Station::know_processes(const std::vector<Card>& sharing) {
   std::vector<rma::Node::Process> processes;
   size_t reached = 0;
@@ -263,7 +265,7 @@ void Station::know_processes(const std::vector<Card>& sharing) {
   }
 }
 
-// By libfabric if all ranks have the same provider of it, else by TCP.
+// Uses libfabric if all ranks have the same provider, else TCP.
 std::string Station::connect(const std::vector<Card>& cards, const std::vector<int>& members) {
   std::vector<net::SocketAddress> addresses(members.size());
   std::vector<net::OfiAddress> ofi(members.size());
@@ -296,7 +298,7 @@ std::string Station::connect(const std::vector<Card>& cards, const std::vector<i
   return {};
 }
 
-// Messages within the node.
+// Uses shared memory for messages within the node.
 std::string Station::go_by_memory() {
   if (!have_bells_) return close_bells(), "";
   std::vector<net::NodeFabric::Place> places;
@@ -326,8 +328,8 @@ std::string Station::begin(const std::vector<Card>& cards, const std::vector<int
     if (place != node_->own_place())
       agent_->watch(node_->rank_at(place), node_->process(place).number);
   }
-  // Nobody sends before the first window has been agreed on, so an agent that did not start is
-  // known by then.
+  // Nobody sends before the first window has been agreed on, and by then it is known if an agent
+  // did not start.
   std::string wrong = agent_->start();
   if (wrong.empty()) be_helped(agent_.get());
   const bool helped = helped_agent.load(std::memory_order_relaxed) != nullptr;
@@ -353,8 +355,8 @@ void Station::end_opening() {
   engine_->end_opening();
 }
 
-// Others may still wait for what this rank has sent last: nobody goes before all have come. They do
-// so wherever the engine was set up, though it may not be up at each of them.
+// Other ranks may still be waiting for what this rank sent last, so nobody leaves before all have
+// arrived. Ranks do this wherever the engine was set up, even if it is not up at each of them.
 void Station::stop(bool has_windows) {
   const std::lock_guard lock(mutex_);
   if (std::exchange(was_set_up_, false)) {
@@ -377,7 +379,7 @@ void Station::stop(bool has_windows) {
   if (!has_windows) give_back();
 }
 
-// Their places stay: a thread that sets up at the same time opens none of its own.
+// Their entries stay, so that a thread that sets up concurrently does not open bells of its own.
 void Station::close_bells() {
   for (auto& [rank, bell] : bells_) bell = {};
 }

@@ -1,6 +1,6 @@
-// Layouts by datatype: predefined types in a table read without a lock, the program's own as an
-// attribute of the datatype, which MPI deletes with it, so that a handle used again never finds an
-// old layout.
+// Layouts by datatype. Those of predefined types are in a table that is read without a lock. Those
+// of the program's own types are attributes of the datatype, which MPI deletes along with it, so
+// that a reused handle never finds an old layout.
 #include <algorithm>
 #include <mutex>
 
@@ -17,7 +17,7 @@ namespace {
 
 struct TypeCache {
   std::mutex building;  // held while a layout is made; taken before `mutex`
-  std::mutex mutex;     // covers `keyval`, and additions to named_types
+  std::mutex mutex;     // guards `keyval`, and additions to named_types
   int keyval = MPI_KEYVAL_INVALID;
 };
 
@@ -91,7 +91,7 @@ const Layout* derived_layout(MPI_Datatype datatype) {
     if (layout != nullptr) remember_named(datatype, layout);
     return layout;
   }
-  // A layout that we cannot read is remembered as null, so that it is tried once only.
+  // A layout that we cannot read is remembered as null, so that it is tried only once.
   if (next.Type_set_attr(datatype, keyval, const_cast<Layout*>(layout)) != MPI_SUCCESS)
     return nullptr;
   return layout;

@@ -7,9 +7,9 @@
 namespace nearcache::mpi {
 namespace {
 
-size_t allowed_blocks = most_blocks;  // set before there is any datatype
+size_t allowed_blocks = most_blocks;  // set before any datatype is read
 
-// What MPI_Type_get_contents says, for constructors with int and with large counts alike.
+// The results of MPI_Type_get_contents, for constructors with int and with large counts alike.
 struct Contents {
   int combiner = MPI_UNDEFINED;
   std::vector<int> ints;
@@ -18,7 +18,7 @@ struct Contents {
   std::vector<MPI_Datatype> types;
 
   bool large() const { return !larges.empty(); }
-  // The i-th of the numbers that a large constructor keeps apart from the others.
+  // The i-th of the numbers that a large constructor keeps separate from the others.
   int64_t number(size_t i) const { return large() ? larges[i] : ints[i]; }
 };
 
@@ -75,17 +75,17 @@ bool combiner_is_named(int combiner) {
          combiner == MPI_COMBINER_F90_INTEGER;
 }
 
-// What reading one datatype may take. Few blocks may come of very many parts: of ones without a
-// byte, or that touch.
+// Limits the work of reading one datatype. Even a type with few blocks may have very many parts, if
+// these are empty or adjoin each other.
 class Effort {
  public:
   bool spent() { return left_ == 0 || --left_ == 0; }
 
  private:
-  uint64_t left_ = 64 * uint64_t{allowed_blocks};  // some 20 ms
+  uint64_t left_ = 64 * uint64_t{allowed_blocks};  // about 20 ms
 };
 
-// A type map under construction: appends copies of a child's map, merging what touches.
+// A type map under construction: appends copies of a child's map, merging adjoining blocks.
 class Builder {
  public:
   Builder(TypeMap* map, Effort* effort) : map_(map), effort_(effort) {}
@@ -130,8 +130,8 @@ struct Run {
   int64_t start, length;
 };
 
-// Every combination of the runs of all dimensions, the last dimension fastest: a part of an array
-// in C order.
+// Adds every combination of the runs of all dimensions, the last dimension varying fastest: a part
+// of an array in C order.
 bool add_array_part(Builder* builder, const TypeMap& child,
                     const std::vector<std::vector<Run>>& runs, const std::vector<int64_t>& strides,
                     size_t dimension, int64_t offset) {
@@ -174,8 +174,8 @@ bool add_subarray(const Contents& c, const TypeMap& child, Builder* builder) {
   return add_array(builder, child, runs, sizes, c.ints.back() == MPI_ORDER_FORTRAN);
 }
 
-// What process `at` of `processes` owns of `size` indices (MPI-3.1, section 4.1.4). False if that
-// is in too many pieces.
+// Computes what process `at` of `processes` owns of `size` indices (MPI-3.1, section 4.1.4).
+// Returns false if that is in too many pieces.
 bool distributed_runs(int64_t size, int distribution, int64_t argument, int64_t processes,
                       int64_t at, std::vector<Run>* runs) {
   if (distribution == MPI_DISTRIBUTE_NONE) return *runs = {{0, size}}, true;
@@ -192,7 +192,7 @@ bool distributed_runs(int64_t size, int distribution, int64_t argument, int64_t 
 
 bool add_darray(const Contents& c, const TypeMap& child, Builder* builder) {
   const auto dimensions = static_cast<size_t>(c.ints[2]);
-  // Large constructors keep the sizes apart; then the other arrays move up.
+  // Large constructors keep the sizes separate, and the other arrays move up.
   const size_t after = c.large() ? 3 : 3 + dimensions;
   int64_t rank = c.ints[1];
   std::vector<int64_t> at(dimensions);
@@ -223,8 +223,7 @@ bool add_struct(const Contents& c, const std::vector<TypeMap>& children, Builder
   return true;
 }
 
-// Blocks of one child at displacements in units of `unit` bytes; their lengths differ or are all
-// alike.
+// Adds blocks of one child at displacements in units of `unit` bytes; their lengths may differ.
 bool add_indexed(const Contents& c, const TypeMap& child, bool in_bytes, bool one_length,
                  Builder* builder) {
   const int64_t count = c.number(0);
@@ -291,7 +290,7 @@ struct Pair {
   int64_t second;  // offset of the int index
 };
 
-// The predefined types with a gap inside or behind (MPI-3.1, section 5.9.4).
+// The predefined types with a gap inside or at the end (MPI-3.1, section 5.9.4).
 bool read_pair(MPI_Datatype datatype, TypeMap* map) {
   struct FloatInt {
     float a;
