@@ -1,12 +1,12 @@
-/* nearcache-selftest: two ranks that show whether a preloaded libnearcache_mpi.so serves gets, and
- * rightly. Prints one line: `selftest: ok hits=N`, `selftest: FAILED why` or `selftest: nearcache
- * is not loaded`; the exit code is 0, 1 or 2. */
+/* nearcache-selftest: two ranks that check whether a preloaded libnearcache_mpi.so serves gets, and
+ * serves them correctly. Prints one line: `selftest: ok hits=N`, `selftest: FAILED why` or
+ * `selftest: nearcache is not loaded`; the exit code is 0, 1 or 2. */
 #include <stdio.h>
 #include <string.h>
 
 #include "nearcache/mpi.h"
 
-/* Weak, as the library is preloaded, not linked. */
+/* Weak, because the library is preloaded, not linked. */
 /* NOLINTNEXTLINE(readability-redundant-declaration) */
 __attribute__((weak)) int nearcache_get_stats(MPI_Win win, nearcache_stats* stats);
 
@@ -14,7 +14,7 @@ enum { count = 64, repeats = 10 };
 
 static long expected(int rank, int i) { return 1000L * rank + i; }
 
-/* Every element of the neighbour, `repeats` times over; returns how many values were wrong. */
+/* Reads every element of the neighbour `repeats` times; returns the number of wrong values. */
 static int read_all(MPI_Win win, int target) {
   int wrong = 0;
   MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win);
@@ -38,7 +38,7 @@ static unsigned long long hits_of(MPI_Win win) {
   return stats.hits_full + stats.hits_pending + stats.hits_partial;
 }
 
-/* Rank 0 says what both found; the same exit code on both. */
+/* Rank 0 prints the result of both ranks; returns the same exit code on both. */
 static int report(int rank, int size, int wrong, unsigned long long hits) {
   const int loaded = nearcache_get_stats != NULL;
   int all_wrong = 0;
@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
 
   MPI_Info_create(&info);
   MPI_Info_set(info, "nearcache_mode", "always");
-  MPI_Info_set(info, "nearcache_skip_cheap", "false"); /* ranks of one machine are cheap to reach */
+  MPI_Info_set(info, "nearcache_skip_cheap", "false"); /* gets within a machine are cheap */
   MPI_Alloc_mem(count * sizeof *memory, MPI_INFO_NULL, &memory);
   for (int i = 0; i < count; i++) memory[i] = expected(rank, i);
   MPI_Win_create(memory, count * sizeof *memory, sizeof *memory, info, MPI_COMM_WORLD, &win);

@@ -246,7 +246,7 @@ int unlocked(Window& window, int rank) {
                          window->epochs().locked_exclusively(static_cast<uint32_t>(rank));
   if (exclusive || window == nullptr) {
     note_window_release();
-  } else {  // who waits for this lock may know all the same that this rank has asked for others
+  } else {  // a rank that waits for this lock may still know that this one has asked for others
     take_waiting_locks();
     context.coherence.attend();
   }

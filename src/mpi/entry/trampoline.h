@@ -16,7 +16,7 @@
 #define NEARCACHE_TRAMPOLINES 0
 #endif
 
-/* Assembly language. */
+/* Assembler macros for trampolines.S. */
 /* clang-format off */
 #ifdef __ASSEMBLER__
 #if defined(__x86_64__)

@@ -195,7 +195,7 @@ class EngineWindow {
     recent_operations.order(context.threaded);
     return true;
   }
-  // Like the above, for locks; also return false in rare cases.
+  // Like the above, for taking and releasing locks; also return false in rare cases.
   [[gnu::always_inline]] bool lock_at_once(rma::Near& near, rma::LockType type) {
     if (context.threaded || all_locked_ || starting_ || fenced_ || !locks_.empty() || held() ||
         near.reaches(rma::Near::Reach::messages) || near.in_short || !near.take_lock(type))
@@ -359,8 +359,8 @@ class EngineWindow {
     const auto over = [&] { return done() || window_->broken(); };
     station_->agent().wait(lock, over, step, true);
   }
-  // Waits until it is this rank's turn to take a lock, if the target's lock queue is in shared
-  // words. Must be called without the agent's lock.
+  // If this rank is queued for a near target's lock, waits for its turn, behind which operations on
+  // the target are held. Must be called without the agent's lock.
   void await_turn(int rank) {
     if (window_->queued(rank)) [[unlikely]]
       await_turn_in_queue(rank);

@@ -38,11 +38,11 @@ class Fetches {
   int settle(int count, const MPI_Request* requests);
   // Waits until all of our requests among these have arrived, and completes them.
   int wait(int count, const MPI_Request* requests);
-  // The program is about to free the request: nobody will wait for it, and its error is left to the
-  // target.
+  // The program is about to free the request: nobody will wait for it, and its error is reported
+  // by the next synchronisation with the target.
   int let_go(const MPI_Request* request);
   // For calls that need one complete request: if all of the requests are ours, waits until one has
-  // arrived; otherwise returns after a short wait.
+  // arrived; otherwise polls once and yields.
   int wait_for_one(int count, const MPI_Request* requests);
   // Returns true if one of them is ours and in flight.
   bool has(int count, const MPI_Request* requests) { return !find(count, requests).empty(); }

@@ -38,7 +38,7 @@ class Handles {
  private:
   static int free_one(MPI_Win* handle);
 
-  std::recursive_mutex mutex_;  // an attribute of a window may free another when it is deleted
+  std::recursive_mutex mutex_;  // deleting a window's attribute may free another window
   MPI_Comm comm_ = MPI_COMM_SELF;
 };
 

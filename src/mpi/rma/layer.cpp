@@ -23,8 +23,7 @@
 namespace nearcache::mpi {
 namespace {
 
-[[maybe_unused]] void cover_by_engine(
-    RmaNext* table);  // unused by a simulator, which has no engine
+[[maybe_unused]] void cover_by_engine(RmaNext* table);  // unused under SimGrid, which has no engine
 
 struct EngineLayer {
   RmaUse use = RmaUse::off;

@@ -382,7 +382,7 @@ class Window {
 
  private:
   void count_as_open(int by) const;
-  // The first mode that is set may assume that nothing is outstanding.
+  // Sets the mode regardless of what is outstanding, which set_mode() takes care of.
   void adopt_mode(Mode mode);
   void pause(MPI_Datatype type, uint64_t bytes);
   void pause_of_others();
