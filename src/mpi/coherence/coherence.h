@@ -77,8 +77,8 @@ class Coherence {
     if (somebody_reads()) [[unlikely]]
       publish(false);
   }
-  // In the call that follows, MPI writes to [from, from + bytes) of own memory, perhaps without the
-  // processor: until the call returns or, if `later`, at any time after.
+  // In the call that follows, MPI writes to [from, from + bytes) of this rank's memory, perhaps
+  // by DMA: until the call returns or, if `later`, at any time after.
   void receives(const void* from, uint64_t bytes, bool later);
 
  private:

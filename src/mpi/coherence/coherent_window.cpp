@@ -62,7 +62,7 @@ void CoherentWindow::take_notice(uint64_t joined) {
   Board::store(&board_->slot(slot_).acked, joined);
 }
 
-// Whether this rank's writes may not have arrived at the target yet.
+// Returns true if some of this rank's writes may not have arrived at the target yet.
 bool CoherentWindow::outstanding(uint32_t target) const {
   return wrote_by_epoch_ || window_.epochs().writes_outstanding(target);
 }
@@ -176,8 +176,7 @@ void CoherentWindow::missed(uint64_t line) {
 
 void CoherentWindow::join() {
   repeats_ = 0;
-  context.phases.ask();  // otherwise each completion is an acquire, after which everything must be
-                         // validated
+  context.phases.ask();  // else each completion is an acquire, and all must be validated
   board_->join(slot_, &numbers_, &requests_);
   state_ = State::joins;
   pause_ = ask_at_ = 0;
@@ -224,8 +223,8 @@ void CoherentWindow::prepare(uint32_t target) {
   // While others did not have to notify this rank, it may have learned of writes that versions do
   // not show.
   if (context.phases.changes_of_mind() != told_since_) return give_up();
-  // Otherwise a load from own memory may carry news of a write at any time, and each completion is
-  // an acquire (mpi/process/phases.h).
+  // Otherwise a load from this rank's memory may carry news of a write at any time, and each
+  // completion is an acquire (mpi/process/phases.h).
   if (!context.phases.quiet()) {
     if (++noisy_ >= most_noisy) give_up();
     return;

@@ -16,8 +16,7 @@ namespace {
 // one part in this many of the time may go into looks, and into faults on watched pages
 constexpr uint64_t share_of_looks = 100, share_of_faults = 33;
 constexpr uint64_t at_once_ns = 500000;
-constexpr uint64_t longest_look_ns = 200000;  // longer looks mean that this process had lost the
-                                              // processor
+constexpr uint64_t longest_look_ns = 200000;  // beyond it, the process had lost the processor
 constexpr uint64_t fault_ns = 3000;           // the first store to a page after a look
 constexpr uint32_t most_dirty_looks = 4;      // consecutive; then a region is volatile
 constexpr uint64_t least_back_off_ns = 1000000, most_back_off_ns = 4000000000;

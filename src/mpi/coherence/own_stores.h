@@ -30,13 +30,13 @@ class OwnStores {
 
   // Called before others may learn what was stored: checks for stores.
   void look();
-  // Makes memory that others may write, or that is written without the processor, volatile for
+  // Makes memory that others may write, or that is written by DMA, volatile for
   // good; `why` is reported.
   void never(const std::string& why);
   void never(uint64_t regions);
   // The memory was not allocated by MPI: before watching it, check whether it is a shared mapping.
   void may_be_mapped_elsewhere() { ask_whether_shared_ = true; }
-  // A call that has begun writes to these regions, perhaps without the processor: treat them as
+  // A call that has begun writes to these regions, perhaps by DMA: treat them as
   // changed at the next look.
   void will_have_changed(uint64_t regions) { changed_ |= regions; }
   // Returns the regions that these bytes of memory lie in.

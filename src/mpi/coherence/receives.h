@@ -1,6 +1,6 @@
-// Coherent mode: where MPI will write to own memory in a call that receives. The generated entry
-// points announce it before they pass the call on, if some rank reads windows of this process. The
-// range announced covers everything that the call may write, and may be larger.
+// Coherent mode: where MPI will write to this rank's memory in a call that receives. The generated
+// entry points announce it before they pass the call on, if some rank reads windows of this
+// process. The range announced covers everything that the call may write, and may be larger.
 #pragma once
 
 #include "mpi/mpi_api.h"

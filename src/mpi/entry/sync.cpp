@@ -11,8 +11,8 @@
 namespace nearcache::mpi {
 namespace {
 
-// Makes the call. With a trace, checks own memory for stores before and after, since others may
-// learn by the call what was written there. A flush does not concern own memory.
+// Makes the call. With a trace, checks this rank's memory for stores before and after, since others
+// may learn by the call what was written there. A flush concerns only others' memory.
 template <class Call>
 int passed_down(TraceSync kind, Call call) {
   if (kind == TraceSync::flush || kind == TraceSync::flush_local) return call();
@@ -227,7 +227,7 @@ int unlocked(Window& window, int rank) {
     return defer_lock(*window, rank, assert);
   take_waiting_locks();
   // Gets from this rank are never served, so none in the epoch can be older than the lock: it says
-  // no more than a load from own memory.
+  // no more than a load from this rank's memory.
   const bool own = window != nullptr && rank == window->identity().rank;
   const Learns learns = exclusive ? Learns::perhaps : own ? Learns::no_more : Learns::order;
   return opening(

@@ -28,8 +28,7 @@ struct ObservedGet {
   uint64_t span;            // first, and how far it is to behind the last
   uint64_t hash;            // of target, displacement and layout
   bool of_another = false;  // a hit on data fetched by another rank of the node
-  bool own = false;         // the target is this rank: in the trace, but counted separately in the
-                            // report
+  bool own = false;         // the target is this rank; the report counts it separately
 };
 
 class Observer {
@@ -74,8 +73,8 @@ class Observer {
   void window_closing(int64_t window);
   void window_freed(int64_t window);
 
-  // Called before and after a call that may tell others that own memory was written: records what
-  // was written, and when.
+  // Called before and after a call that may tell others that this rank's memory was written:
+  // records what was written, and when.
   void note_own_writes() {
     if (tracing_) [[unlikely]]
       look();

@@ -251,9 +251,7 @@ void Phases::judge(bool noisy) {
     ++barren_;
   }
   hits_before_ = now;
-  if (barren_ < barren_limit || on_the_way_ || repeats_wanted_ == 0)
-    return;  // 0: keep asking in
-             // any case
+  if (barren_ < barren_limit || on_the_way_ || repeats_wanted_ == 0) return;  // 0: keep asking
   repeats_wanted_ = std::max(repeats_wanted_, std::min(4 * repeats_wanted_, repeats_limit));
   announce(false);
 }

@@ -47,8 +47,7 @@ class World {
     bool all_have_engine = false;  // all ranks have the RMA engine
     // they have agreed not to use it, because one of them came late (`do_without_engine`)
     bool without_engine = false;
-    bool left_alone = false;  // their windows are left alone, because a rank came late
-                              // (`leave_alone`)
+    bool left_alone = false;  // a rank came late: no windows on it (`leave_alone`)
   };
   // Meets these ranks; returns true if all of them run with Nearcache. The first call is collective
   // over `comm`. Waits for up to `patience` nanoseconds, or not at all once some rank has failed to
@@ -118,8 +117,7 @@ class World {
   std::vector<uint64_t> nodes_;
   // the answers of is_everybody()
   std::vector<std::pair<MPI_Comm, bool>> everybodies_;
-  int meeting_keyval_ = MPI_KEYVAL_INVALID;  // the attribute of a communicator that holds its
-                                             // meeting
+  int meeting_keyval_ = MPI_KEYVAL_INVALID;  // attribute of communicators: their meeting
   bool all_met_ = false;
   uint64_t most_on_node_ = 1;
   std::vector<std::shared_ptr<Meeting>> late_;

@@ -246,8 +246,8 @@ class EngineWindow {
   // Returns false if the attribute is to be answered by the host.
   bool get_attr(int keyval, void* value, int* flag);
   int get_group(MPI_Group* group);
-  // Follows MPI-4.1 for windows that are not shared: only own memory is accessible, not that of
-  // other ranks. MPI_PROC_NULL stands for the lowest rank.
+  // Follows MPI-4.1 for windows that are not shared: only this rank's memory is accessible, not
+  // that of other ranks. MPI_PROC_NULL stands for the lowest rank.
   template <class Unit>
   int shared_query(int rank, MPI_Aint* size, Unit* unit, void* base) const {
     if (rank != MPI_PROC_NULL && !valid_rank(rank)) return MPI_ERR_RANK;

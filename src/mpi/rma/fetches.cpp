@@ -18,10 +18,8 @@ int Fetches::release(void* extra) {
   return MPI_SUCCESS;
 }
 
-int Fetches::cancel(void*, int) {
-  return MPI_SUCCESS;
-}  // other one-sided requests cannot be
-   // cancelled either
+int Fetches::cancel(void*, int) { return MPI_SUCCESS; }  // no one-sided request can be
+                                                         // cancelled either
 
 int Fetches::begin(const EngineWindow& of, rma::Window* window, int rank, rma::Mark mark,
                    MPI_Request* request) {

@@ -23,7 +23,8 @@
 namespace nearcache::mpi {
 namespace {
 
-[[maybe_unused]] void cover_by_engine(RmaNext* table);  // unused under SimGrid, which has no engine
+[[maybe_unused]] void cover_by_engine(
+    RmaNext* table);  // unused under SimGrid, which has no RMA engine
 
 struct EngineLayer {
   RmaUse use = RmaUse::off;

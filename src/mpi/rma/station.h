@@ -87,8 +87,7 @@ class Station {
   std::unique_ptr<net::OfiFabric> ofi_;
   std::unordered_map<int, net::Bell> bells_;  // by rank, within the node
   std::string no_bells_;                      // why there are none
-  bool have_bells_ = false;                   // all ranks sharing memory have them, so messages
-                                              // between them use memory
+  bool have_bells_ = false;                   // all do that share memory: messages use it
   std::unique_ptr<net::NodeFabric> by_memory_;
   net::Fabric* fabric_ = nullptr;  // one of the above
   std::unique_ptr<rma::Node> node_;

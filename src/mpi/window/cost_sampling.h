@@ -111,12 +111,10 @@ class CostSampling {
   uint32_t until_passed_ = 1 << 16;
   Measured gets_, request_;
   uint64_t requests_ = 0;         // number of requests measured so far
-  uint32_t requests_passed_ = 0;  // Rgets that were due while a measured one was still not waited
-                                  // for
+  uint32_t requests_passed_ = 0;  // Rgets due while a measured one was not waited for
   uint32_t taken_ = 0;
   CostModel costs_[2];
-  float dear_[2][CostModel::size_classes] = {};  // running share of recent samples that were
-                                                 // expensive
+  float dear_[2][CostModel::size_classes] = {};  // running share of expensive samples
 };
 
 }  // namespace nearcache::mpi
