@@ -55,8 +55,8 @@ class World {
   bool meet(MPI_Comm comm, const std::vector<int>& members, Met* met, uint64_t patience);
   // Declares that this process has the RMA engine. Call before any meeting.
   void offer_engine() { has_engine_ = true; }
-  // Records that the engine takes no windows on `comm`. Called by all of its ranks, or by all for
-  // which one came too late.
+  // Records that the engine takes no windows on `comm`. Called by all of its ranks alike, including
+  // those that came too late for the others.
   void do_without_engine(MPI_Comm comm);
   // Records, in the same way, that windows on it are left alone. We make no calls on it from then
   // on.
