@@ -86,7 +86,7 @@ class Phases {
   }
   // This rank has locked exclusively, and nobody had to be notified.
   void locked() { locked_in_ = phase_ + 1; }
-  // False if it has not in this phase; phases do not advance with several threads.
+  // Returns whether it has done so in this phase; with several threads there is only one phase.
   bool locked_exclusively() const { return locked_in_ > phase_; }
 
   // A collective call of all ranks of the job has ended, which no rank leaves before all have
