@@ -39,7 +39,7 @@ inline void write_unnoted(Window& window, TraceWrite kind) {
 
 // The write is noted before it is issued, because once MPI has it the data may change at any time,
 // and again afterwards, because a synchronisation by another thread that began in between does not
-// complete it. The entry point has called its release hook before.
+// complete it. The entry point has called note_write() before.
 template <class Issue>
 int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count,
                 MPI_Datatype type, Issue issue) {
