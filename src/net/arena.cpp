@@ -20,7 +20,7 @@ namespace {
 constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 bool is_sealed(int descriptor) {
-  const int has = fcntl(descriptor, F_GET_SEALS);  // -1 where files cannot be sealed
+  const int has = fcntl(descriptor, F_GET_SEALS);  // -1 if the file cannot be sealed
   return has >= 0 && (has & seals) == seals;
 }
 
@@ -61,7 +61,7 @@ std::shared_ptr<Arena> Arena::open(const Name& name, std::string* wrong) {
 }
 
 std::string Arena::map() {
-  // as the file's large pages lie
+  // aligned like the large pages of the file
   void* const at = Region::reserve_addresses(name_.size);
   if (at == nullptr) return failed("mmap of the arena");
   void* const mapped =
@@ -86,8 +86,8 @@ void Arena::close_door() {
   descriptor_ = -1;
 }
 
-// Any one rank may have as much as there is, as far as addresses allow for that: 2^44 bytes are an
-// eighth of what a process has.
+// Any single rank may have as much memory as the node has, as far as there are addresses for that:
+// 2^44 bytes are an eighth of a process's address space.
 uint64_t arena_size(int ranks) {
   constexpr uint64_t most = uint64_t{1} << 44, grain = uint64_t{1} << 30;
   struct sysinfo system {};

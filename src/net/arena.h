@@ -1,12 +1,12 @@
-// Memory that the ranks of one node share: an anonymous file (memfd) that all of them map.
+// Memory shared by the ranks of one node: an anonymous file (memfd) that all of them map.
 //
-// One rank creates it; the others open it (process_memory.h). A random number, drawn by its creator
+// One rank creates it; the others open it (process_memory.h). A random number, drawn by the creator
 // and sent over a trusted channel, proves that it is the right file. Processes that see different
-// pids for each other (containers) share none, because pids are stored in it. Its size is sealed,
-// so that nobody can take memory away from another. Places in it are offsets: each rank maps it
-// where it has room, and no address need be agreed on.
+// pids for each other (containers) do not share an arena, because pids are stored in it. The size
+// is sealed, so that nobody can take memory away from the others. Locations are stored as offsets:
+// each rank maps the arena wherever it has room, and no address need be agreed on.
 //
-// Memory is committed when it is first touched: a large arena costs address space.
+// Memory is committed when first touched: a large arena costs only address space.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,13 @@ namespace nearcache::net {
 
 class Arena {
  public:
-  // How others find it.
+  // How other processes find it.
   struct Name : ProcessFile {
     uint64_t size = 0;  // bytes
     uint64_t number = 0;
   };
 
-  // Null, and what is wrong, where that is impossible.
+  // Creates or opens an arena. Returns null, and the reason in `wrong`, if that is impossible.
   static std::shared_ptr<Arena> make(uint64_t size, std::string* wrong);
   static std::shared_ptr<Arena> open(const Name& name, std::string* wrong);
   ~Arena();
@@ -34,7 +34,7 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
 
   const Name& name() const { return name_; }
-  // All have opened it; from now on nobody can.
+  // Called once all ranks have opened the arena: from then on nobody else can.
   void close_door();
 
   std::byte* at(uint64_t offset) const { return base_ + offset; }
@@ -46,7 +46,7 @@ class Arena {
     return static_cast<uint64_t>(static_cast<const std::byte*>(address) - base_);
   }
 
-  // The first bytes are the arena's own.
+  // The arena reserves its first bytes for itself.
   static constexpr uint64_t reserved = 4096;
 
  private:
@@ -58,7 +58,7 @@ class Arena {
   std::byte* base_ = nullptr;
 };
 
-// So much address space as the ranks of a node may need for their windows together.
+// The address space that the ranks of a node may need for all their windows together, in bytes.
 uint64_t arena_size(int ranks);
 
 }  // namespace nearcache::net

@@ -41,7 +41,7 @@ uint64_t proof(const Secret& secret, std::span<const uint64_t> words) {
   SipState state{secret[0] ^ 0x736f6d6570736575u, secret[1] ^ 0x646f72616e646f6du,
                  secret[0] ^ 0x6c7967656e657261u, secret[1] ^ 0x7465646279746573u};
   for (const uint64_t word : words) state.take(word);
-  // the length in bytes, as the last block has it
+  // the length in bytes, as in SipHash's last block
   state.take(static_cast<uint64_t>(words.size() * 8) << 56);
   state.v2 ^= 0xff;
   state.rounds(4);

@@ -37,7 +37,7 @@ Bell Bell::make(std::string* wrong) {
   return bell;
 }
 
-// Also for reading: who writes to a pipe that nobody reads any more gets a signal.
+// Opened for reading too: writing to a pipe without a reader would raise a signal.
 Bell Bell::open(const Name& name, std::string* wrong) {
   Bell bell;
   bell.name_ = name;

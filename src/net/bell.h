@@ -1,6 +1,6 @@
-// Wakes a process of this machine that sleeps on a descriptor: a pipe, of which others open the
-// writing end (process_memory.h). Nothing is said but that it rang, and a pipe that is full is
-// readable anyway.
+// Wakes a process of this machine that sleeps on a descriptor. The bell is a pipe, whose writing
+// end other processes open (process_memory.h). A ring carries no data, so it does not matter if the
+// pipe is full: it is readable anyway.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace nearcache::net {
 
 class Bell {
  public:
-  // How others find it.
+  // How other processes find it.
   struct Name : ProcessFile {
     uint64_t inode = 0;
   };
@@ -22,18 +22,18 @@ class Bell {
   Bell(Bell&& other) noexcept { swap(other); }
   Bell& operator=(Bell&& other) noexcept { return swap(other), *this; }
 
-  // Not usable, and what is wrong, where that is impossible.
+  // Creates a bell. If that is impossible the result is not usable(), and `wrong` has the reason.
   static Bell make(std::string* wrong);
-  // Of another process.
+  // Opens the bell of another process. Fails like make().
   static Bell open(const Name& name, std::string* wrong);
 
   bool usable() const { return write_ >= 0; }
   const Name& name() const { return name_; }
-  // Of its maker: readable while it has rung.
+  // For the process that made it: readable once the bell has rung.
   int descriptor() const { return read_; }
 
   void ring() const;
-  // How often it had rung, some times at most.
+  // Consumes pending rings, at most 64 in one call, and returns how many there were.
   unsigned silence() const;
 
  private:

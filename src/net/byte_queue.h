@@ -1,4 +1,4 @@
-// A queue of bytes in one piece of memory: written at one end, read at the other.
+// A queue of bytes in one contiguous buffer: written at one end, read at the other.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ class ByteQueue {
     if (size_ > kept) memory_.reset(), size_ = 0;
   }
 
-  // At least so many bytes behind what is here, to write to; `filled` of them then belong to the
-  // queue.
+  // Returns room for at least `least` bytes after the queued ones, for the caller to write to. The
+  // caller then adds what it has written by filled().
   std::span<std::byte> room(size_t least) {
     if (size_ - end_ < least) make_room(least);
     return {memory_.get() + end_, size_ - end_};
@@ -34,7 +34,7 @@ class ByteQueue {
   void filled(size_t count) { end_ += count; }
 
  private:
-  static constexpr size_t kept = 256 << 10;  // an empty queue of a connection keeps no more
+  static constexpr size_t kept = 256 << 10;  // an empty queue keeps at most this much memory
 
   void make_room(size_t least) {
     const size_t here = end_ - begin_;

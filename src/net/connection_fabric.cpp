@@ -30,7 +30,7 @@ void ConnectionFabric::connected(Connection* connection) {
 void ConnectionFabric::accepted(Connection* connection) {
   connection->state = State::awaits_hello;
   strangers_.push_back(connection);
-  // Whoever connects and says nothing takes the place of others, not descriptors without end.
+  // Clients that connect and say nothing displace each other; they do not use up descriptors.
   if (strangers_.size() > 64 + 2 * static_cast<size_t>(ranks_)) close(strangers_.front());
 }
 
@@ -58,7 +58,7 @@ void ConnectionFabric::forget(int rank) {
   }
 }
 
-// A stranger loses no rank its connection, whoever it says it is.
+// A connection that is not authenticated costs no rank its connection, whichever it claims to be.
 void ConnectionFabric::lose(Connection* connection, const std::string& why) {
   const bool proven = connection->state == State::open || connection->state == State::connecting ||
                       connection->state == State::said_hello ||
@@ -84,7 +84,8 @@ void ConnectionFabric::lose(int rank, const std::string& why) {
 
 // Sending
 
-// True if all has gone, or nothing goes to this rank any more; else how much has.
+// Returns true if everything was sent, or the rank is lost. Otherwise `gone` is the number of bytes
+// sent.
 bool ConnectionFabric::send_now(int to, Peer* peer, Pieces pieces, size_t bytes, size_t* gone) {
   *gone = 0;
   if (peer->lost) return true;
@@ -113,8 +114,8 @@ void ConnectionFabric::send_both(int to, std::span<const std::byte> batch,
   }
 }
 
-// The system takes the data from where they are as far as they are there. What waits for room is
-// copied, and so that what is missing is no signal.
+// The system takes the data directly from where it is, as far as it is there. Data that waits for
+// room is copied, also by the system, so that missing memory raises no signal.
 void ConnectionFabric::send_unsure(int to, std::span<const std::byte> batch,
                                    std::span<const std::byte> data, Ending ending) {
   Peer& peer = peers_[to];
@@ -172,7 +173,7 @@ bool ConnectionFabric::poll(Receiver& receiver) {
   return moved_;
 }
 
-// Frames that are all there are handed on from where they are.
+// Delivers complete frames without copying them to `in`.
 void ConnectionFabric::arrived(Connection* connection, std::span<const std::byte> bytes) {
   if (connection->state == State::open && connection->in.empty())
     bytes = bytes.subspan(take_frames(connection, bytes));
@@ -181,7 +182,7 @@ void ConnectionFabric::arrived(Connection* connection, std::span<const std::byte
   take(connection);
 }
 
-// Takes all messages that are complete.
+// Processes all complete messages.
 void ConnectionFabric::take(Connection* connection) {
   for (bool more = true; more;) {
     switch (connection->state) {
@@ -205,7 +206,7 @@ void ConnectionFabric::take(Connection* connection) {
   }
 }
 
-// False: it is not all there.
+// Returns false if the message is not complete yet.
 template <class Message>
 bool ConnectionFabric::take_one(Connection* connection,
                                 void (ConnectionFabric::*accept)(Connection*, const Message&)) {
@@ -240,10 +241,10 @@ void ConnectionFabric::take_answer(Connection* connection, const Answer& answer)
   if (answer.proof != initiator_proof(secret_, connection->hello, connection->challenge))
     return close(connection);
   Peer& peer = peers_[connection->peer];
-  if (peer.lost) return close(connection);  // without a verdict: it is to know that
+  if (peer.lost) return close(connection);  // no verdict: the other end gives this rank up, too
   if (peer.connection != nullptr ||
       (peer.attempt != nullptr && !crossing_wins(rank_, connection->peer))) {
-    // Not closed here, as that may overtake the verdict.
+    // Not closed here: that might overtake the verdict.
     connection->state = State::turned_away;
     return say(connection, Verdict::turned_away);
   }
@@ -260,12 +261,12 @@ void ConnectionFabric::take_verdict(Connection* connection, const Verdict& verdi
     return opened(connection);
   }
   if (verdict != Verdict::turned_away) return lose(connection, "it broke the protocol");
-  close(connection);  // theirs is under way
+  close(connection);  // the connection that they began is under way
 }
 
 void ConnectionFabric::opened(Connection* connection) {
   Peer& peer = peers_[connection->peer];
-  // What remains of the handshake goes before the frames.
+  // What remains of the handshake is sent before the frames.
   std::swap(peer.out, connection->out);
   peer.out.append(connection->out.bytes());
   connection->out.consume(connection->out.bytes().size());
@@ -281,7 +282,7 @@ bool ConnectionFabric::sound(Connection* connection, uint64_t length) {
   return false;
 }
 
-// How many bytes it has taken.
+// Returns the number of bytes taken.
 size_t ConnectionFabric::take_frames(Connection* connection, std::span<const std::byte> bytes) {
   size_t taken = 0;
   if (connection->apart.body > 0) {
@@ -318,7 +319,7 @@ bool ConnectionFabric::begin_apart(Connection* connection, const Place* only) {
   return true;
 }
 
-// What follows the body, when it is all there.
+// Takes what follows the body, once all of it has arrived. Returns the number of bytes taken.
 size_t ConnectionFabric::take_apart(Connection* connection, std::span<const std::byte> bytes) {
   Apart& apart = connection->apart;
   const size_t end = apart.batch - apart.head.size() - apart.body;

@@ -2,9 +2,9 @@
 // handshake, and batches as frames in a byte stream. A connection is made when the first batch is
 // sent between two ranks, and serves both directions.
 //
-// Input is not trusted: no connection without a proof of the job's secret (handshake.h), no frame
-// longer than largest_batch, no invalid rank. A peer that breaks these rules is lost; the process
-// goes on.
+// Input is not trusted: there is no connection without proof of the job's secret (handshake.h), no
+// frame longer than largest_batch(), no invalid rank. A peer that breaks these rules is lost; the
+// process goes on.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ class ConnectionFabric : public Fabric {
   int ranks() const override { return ranks_; }
   size_t largest_batch() const override { return size_t{1} << 20; }
   bool poll(Receiver& receiver) final;
-  // For networks that take data by the system only.
+  // Only for networks that hand data to the kernel, which detects missing memory.
   void send_unsure(int to, std::span<const std::byte> batch, std::span<const std::byte> data,
                    Ending ending) override;
   void forget(int rank) final;
@@ -39,23 +39,23 @@ class ConnectionFabric : public Fabric {
     answered,
     awaits_hello,
     awaits_answer,
-    turned_away,  // the other end, which closes it when it has learned that
+    turned_away,  // the other end closes the connection when it learns of this
     open,
     closed
   };
-  static constexpr size_t frame_head = sizeof(uint64_t);  // its length
+  static constexpr size_t frame_head = sizeof(uint64_t);  // holds the frame's length
   static constexpr size_t both_heads = frame_head + Receiver::head_bytes;
-  // A batch whose body is read to a place of its own (Receiver::body).
+  // A batch whose body is read directly to its destination (Receiver::body).
   struct Apart {
     std::array<std::byte, Receiver::head_bytes> head;
-    size_t batch = 0, body = 0;  // bytes, the body's at least 1; 0: there is none
-    size_t come = 0;             // of the body
+    size_t batch = 0, body = 0;  // bytes; body is 0 if there is no such batch
+    size_t come = 0;             // bytes of the body received so far
     bool in_place = true;
   };
   struct Connection {
     virtual ~Connection() = default;
     State state = State::connecting;
-    int peer = -1;  // -1: it has not said yet
+    int peer = -1;  // -1: not known yet
     Hello hello{};
     uint64_t challenge = 0;
     ByteQueue in, out;
@@ -65,41 +65,42 @@ class ConnectionFabric : public Fabric {
   explicit ConnectionFabric(int rank) : rank_(rank) {}
   void know(const Secret& secret, int ranks) { secret_ = secret, ranks_ = ranks; }
 
-  // What a network is asked for.
+  // Implemented by each network.
 
-  // Begins a connection; null and the reason if it cannot.
+  // Begins a connection. Returns null, and the reason in `wrong`, if it cannot.
   virtual Connection* connect(int to, std::string* wrong) = 0;
-  // Takes as much of all pieces, at most most_pieces, as goes now, and says how much; all of it if
-  // the connection is broken, of which a later poll tells.
+  // Sends as much of the pieces (at most most_pieces of them) as is possible now, and returns the
+  // number of bytes sent. If the connection is broken it returns the size of all pieces; a later
+  // poll reports the loss.
   using Pieces = std::span<const std::span<const std::byte>>;
   static constexpr size_t most_pieces = 4;
   virtual size_t give(Connection* connection, Pieces pieces) = 0;
-  // Whether bytes wait for room.
+  // Tells the network whether queued bytes wait for room in the connection.
   virtual void want_to_write(Connection* connection, bool wanted) = 0;
-  // Ends it. Its memory stays until the end of the poll.
+  // Closes the connection. The object is freed only at the end of the poll.
   virtual void hang_up(Connection* connection) = 0;
-  virtual void look() = 0;  // a poll
+  virtual void look() = 0;  // the network's part of poll()
 
-  // What a network tells.
+  // Called by each network.
 
   Connection* add(std::unique_ptr<Connection> connection);
-  void accepted(Connection* connection);   // it has been added, and was begun by the other end
-  void connected(Connection* connection);  // by our attempt
+  void accepted(Connection* connection);   // after add(), if the other end began it
+  void connected(Connection* connection);  // our attempt has succeeded
   void arrived(Connection* connection, std::span<const std::byte> bytes);
-  void take(Connection* connection);  // bytes that were added to `in`
-  // Of a network that reads bodies to where they go. An open connection's `in` is the head of a
-  // frame, and is to be consumed if the receiver wants its body apart; `only` there, if it is not
-  // null.
+  void take(Connection* connection);  // processes bytes appended to `in`
+  // For networks that read bodies directly to their destination. `in` of an open connection holds
+  // the heads of a frame and of its batch. Returns true if the receiver wants the body apart (if
+  // `only` is not null: exactly there); the caller then consumes these heads.
   bool begin_apart(Connection* connection, const Place* only = nullptr);
-  Receiver& receiver() { return *receiver_; }  // during a poll
-  void write(Connection* connection);          // what waits, if there is room again
+  Receiver& receiver() { return *receiver_; }  // only during a poll
+  void write(Connection* connection);          // sends queued bytes, if there is room again
   void lose(Connection* connection, const std::string& why);
   void transferred(const Connection* connection, uint64_t token, std::span<const std::byte> data) {
     moved_ = true;
     receiver_->transferred(connection->peer, token, data);
   }
 
-  // Null: there is none yet, or no more.
+  // Returns null if no connection to this peer is open.
   Connection* open_connection(int peer) const {
     const auto found = peers_.find(peer);
     return found == peers_.end() ? nullptr : found->second.connection;
@@ -109,16 +110,16 @@ class ConnectionFabric : public Fabric {
     return connection->state == State::open ? peers_[connection->peer].out : connection->out;
   }
 
-  // a batch went or came last: asked first
+  // the last one that a batch was sent or received on: polled first
   Connection* recent_ = nullptr;
-  bool moved_ = false;  // in this poll something was received or lost
+  bool moved_ = false;  // this poll has received or lost something
 
  private:
   struct Peer {
-    Connection* connection = nullptr;  // that is open
-    Connection* attempt = nullptr;     // of ours, that is not yet
+    Connection* connection = nullptr;  // open, or null
+    Connection* attempt = nullptr;     // begun by this rank and not open yet, or null
     bool lost = false;
-    ByteQueue out;  // frames that no open connection has taken
+    ByteQueue out;  // frames not yet passed to an open connection
   };
 
   void send_both(int to, std::span<const std::byte> batch, std::span<const std::byte> end) final;
@@ -144,11 +145,11 @@ class ConnectionFabric : public Fabric {
   Secret secret_{};
   std::unordered_map<int, Peer> peers_;
   std::unordered_map<Connection*, std::unique_ptr<Connection>> connections_;
-  std::vector<Connection*> closed_;     // freed at the end of a poll, as its events may name them
-  std::vector<Connection*> strangers_;  // accepted and not proven, the oldest first
-  Receiver* receiver_ = nullptr;        // during a poll
+  std::vector<Connection*> closed_;  // freed at the end of a poll, as its events may refer to them
+  std::vector<Connection*> strangers_;  // accepted but not authenticated, oldest first
+  Receiver* receiver_ = nullptr;        // set only during a poll
   Detour detour_;
-  std::vector<std::pair<int, std::string>> lost_;  // outside of a poll, to be told in the next
+  std::vector<std::pair<int, std::string>> lost_;  // outside of a poll: reported by the next one
 };
 
 }  // namespace nearcache::net

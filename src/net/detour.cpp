@@ -16,7 +16,7 @@ namespace {
 
 static_assert(Detour::most_runs <= IOV_MAX);
 
-// Whether the kernel has done what it was asked, as far as memory is there.
+// Returns true if the kernel did as it was asked, as far as the memory is there.
 bool done(ssize_t count, uint64_t* copied) {
   *copied = count < 0 ? 0 : static_cast<uint64_t>(count);
   return count >= 0 || errno == EFAULT;
@@ -24,8 +24,8 @@ bool done(ssize_t count, uint64_t* copied) {
 
 }  // namespace
 
-// Its pages are there from the beginning: who writes to the mapping must not be killed because
-// there are none left.
+// The file's pages are allocated in advance: a write to the mapping must not end the process
+// because none are left.
 void Detour::open() {
   if (file_may_have(bytes)) descriptor_ = memfd_create("nearcache-detour", MFD_CLOEXEC);
   if (descriptor_ >= 0 && fallocate(descriptor_, 0, 0, bytes) == 0) {

@@ -1,11 +1,11 @@
-// Copies memory of this process that may have been unmapped, by the kernel: missing memory shows as
-// a short count, and raises no signal.
+// Copies memory of this process that may have been unmapped. The kernel does the copying: missing
+// memory shows as a short count and raises no signal.
 //
-// The copy goes through an anonymous in-memory file (memfd), of which this process has a mapping:
-// pread and pwrite between the file and the program's memory stop where that is missing. For 8
-// bytes that takes 0.23 to 0.3 us, and process_vm_readv on the own process 0.45, because it looks
-// up the process and pins each page; for 64 runs of 8 bytes it is 1.5 against 9.7. Where there is
-// no such file (old kernels, ulimit -f), memory is assumed to be there.
+// The copy goes through an anonymous in-memory file (memfd) that this process also maps: pread and
+// pwrite between the file and the program's memory stop where memory is missing. This takes 0.23 to
+// 0.3 us for 8 bytes; process_vm_readv on the own process takes 0.45, because it looks up the
+// process and pins each page. For 64 runs of 8 bytes it takes 1.5 us against 9.7. If no such file
+// can be made (old kernels, ulimit -f), memory is assumed to be there.
 #pragma once
 
 #include <sys/uio.h>
@@ -19,25 +19,25 @@ namespace nearcache::net {
 
 class Detour {
  public:
-  static constexpr size_t bytes = 256 << 10;  // that are copied at a time, at most
-  static constexpr size_t most_runs = 1024;   // the same; IOV_MAX
+  static constexpr size_t bytes = 256 << 10;  // the most that is copied at a time
+  static constexpr size_t most_runs = 1024;   // likewise; at most IOV_MAX
 
   Detour() = default;
   ~Detour();
   Detour(const Detour&) = delete;
   Detour& operator=(const Detour&) = delete;
 
-  // What is copied, from its beginning on. One user at a time.
+  // Holds the copied data, starting at its first byte. One user at a time.
   std::byte* buffer() {
     if (buffer_ == nullptr) open();
     return buffer_;
   }
-  // Copies runs, one after the other, to the buffer or from it, until one is not there: returns how
-  // many bytes certainly were copied.
+  // Copies runs, one after the other, into the buffer (take) or out of it (give) until one is
+  // missing. Returns the number of bytes that have certainly been copied.
   uint64_t take(std::span<const iovec> from);
   uint64_t give(std::span<const iovec> to);
-  // False: it cannot tell what is missing, and copies as if all were there. Known once it has
-  // copied.
+  // Returns false if missing memory cannot be detected, so that copies assume all of it to be
+  // there. Known only after the first copy.
   bool checks() const { return descriptor_ >= 0; }
 
  private:
@@ -46,7 +46,7 @@ class Detour {
 
   int descriptor_ = -1;
   std::byte* buffer_ = nullptr;
-  std::unique_ptr<std::byte[]> own_;  // without a file
+  std::unique_ptr<std::byte[]> own_;  // the buffer, if there is no file
 };
 
 }  // namespace nearcache::net

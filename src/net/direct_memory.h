@@ -1,7 +1,8 @@
-// Memory of other ranks that a network reads and writes without them (RDMA), for fabrics that can.
+// Memory of other ranks that the network reads and writes without involving them (RDMA), for
+// fabrics that support it.
 //
-// Not part of the stream of batches: reads and writes are unordered, among themselves and with
-// batches. Whoever wants an order waits for the end of what comes first.
+// Not part of the stream of batches: reads and writes are unordered, both among themselves and with
+// respect to batches. A caller that needs an order waits for the first to complete.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +14,12 @@ namespace nearcache::net {
 
 class DirectMemory {
  public:
-  // What others must know of memory.
+  // What other ranks need to know to access the memory.
   struct Key {
     uint64_t key = 0, address = 0;
   };
 
-  // Memory is within reach of others as long as this exists.
+  // Memory is accessible to other ranks as long as this object exists.
   class Exposed {
    public:
     virtual ~Exposed() = default;
@@ -28,21 +29,21 @@ class DirectMemory {
     Key key_;
   };
 
-  // Null if that is impossible.
+  // Makes memory accessible to other ranks. Returns null if that is impossible.
   virtual std::unique_ptr<Exposed> expose(std::byte* base, uint64_t size) = 0;
-  // What is within reach stays so, even if the program unmaps or protects it meanwhile. If not,
-  // only memory that stays as it is may be exposed.
+  // Whether exposed memory remains accessible even if the program unmaps or protects it. If not,
+  // only memory that the program does not change may be exposed.
   virtual bool pins() const = 0;
 
-  // There is a way to this rank, which stays until the rank is lost.
+  // There is a path to this rank, which exists until the rank is lost.
   virtual bool reaches(int peer) const = 0;
-  // One more may begin. If not, polls make room, or tell that the rank is lost.
+  // One more transfer may begin. If not, polls make room or report the rank as lost.
   virtual bool has_room(int peer) const = 0;
 
-  // Begin, where there is room: at most most_bytes, from `offset` on. When it is done,
-  // at the target as well, a poll says so (Receiver::transferred), in the order in which they began
-  // for this peer; of a rank that is lost nothing is said but that. The data may be overwritten at
-  // once.
+  // Begin a transfer of at most most_bytes at `offset`; has_room() must be true. When it is
+  // complete, at the target too, a poll reports so (Receiver::transferred), for each peer in the
+  // order in which transfers began. For a lost rank only the loss is reported. `data` may be
+  // overwritten at once.
   static constexpr size_t most_bytes = 64 << 10;
   virtual void begin_read(int from, Key key, uint64_t offset, size_t size, uint64_t token) = 0;
   virtual void begin_write(int to, Key key, uint64_t offset, std::span<const std::byte> data,

@@ -1,9 +1,9 @@
-// What moves batches of bytes between the ranks of a job. It knows no MPI, and nothing of what is
-// in a batch.
+// Moves batches of bytes between the ranks of a job. A fabric knows nothing of MPI or of what is in
+// a batch.
 //
-// Batches from one rank to another arrive whole, once and in the order in which they were sent;
-// between different pairs there is no order. A fabric has no lock: its user calls it from one
-// thread at a time (but for wait_descriptor and ring).
+// Batches from one rank to another arrive whole, exactly once and in the order in which they were
+// sent; there is no order between different pairs of ranks. A fabric has no lock: its user calls it
+// from one thread at a time, except for wait_descriptor() and ring().
 #pragma once
 
 #include <cstddef>
@@ -15,39 +15,41 @@
 
 namespace nearcache::net {
 
-// Where bytes of a batch go.
+// Destination of a part of a batch.
 struct Place {
-  std::byte* memory = nullptr;  // may not be there; null: nobody wants them any more
+  std::byte* memory = nullptr;  // may be unmapped; null: the bytes are no longer wanted
   size_t bytes = 0;
 };
 
-// Who is handed what a fabric has received. May send from within these calls.
+// Receives what a fabric delivers. It may send from within these calls.
 class Receiver {
  public:
   virtual void received(int from, std::span<const std::byte> batch) = 0;
 
-  // Many bytes may go where the receiver wants them while they arrive, without another copy: the
-  // body of a batch, which follows its head, the first `head_bytes`. A fabric need not know that.
+  // A batch consists of a head (its first head_bytes) and possibly a body, which may be large. A
+  // fabric may write the body to where the receiver wants it as it arrives, which saves a copy.
+  // This is optional: a fabric may also deliver every batch as a whole.
 
   static constexpr size_t head_bytes = 48;
-  // Where the body of a batch of so many bytes goes, of which the head has come; no bytes: the
-  // batch is to be handed over as a whole. Asked again before more is written there: only the
-  // memory may be another then.
+  // Called when the head of a batch of `batch` bytes has arrived: returns the destination of its
+  // body. A place of 0 bytes means that the batch is to be delivered as a whole. Called again
+  // before more of the body is written; only `memory` may differ from the first answer.
   virtual Place body(int /*from*/, std::span<const std::byte> /*head*/, size_t /*batch*/) {
     return {};
   }
-  // The body of the batch that is likely to come next, if it has one: what is written there may be
-  // of another.
+  // The destination of the body that is likely to arrive next, if any. The fabric may write bytes
+  // of another batch there.
   virtual Place expected_body(int /*from*/) { return {}; }
-  // The batch is here, its body in its place; unless the memory was not there, or not wanted, all
-  // the time. `end` is what follows the body.
+  // A batch has arrived apart from its body. `in_place`: all of the body is at its destination;
+  // false if that memory was missing, or not wanted, at any time. `end` is what follows the body.
   virtual void received_apart(int /*from*/, std::span<const std::byte> /*head*/,
                               std::span<const std::byte> /*end*/, bool /*in_place*/) {}
 
-  // No more comes from this rank, and nothing reaches it: it ended, or broke the protocol. Said
-  // once for a rank.
+  // Nothing more arrives from this rank, and nothing reaches it: it has ended, or has broken the
+  // protocol. Called once for each such rank.
   virtual void lost(int peer, const std::string& why) = 0;
-  // What was begun with this token is done (direct_memory.h): `data` is what was read.
+  // The transfer begun with this token is complete (direct_memory.h). `data` is what a read has
+  // read.
   virtual void transferred([[maybe_unused]] int peer, [[maybe_unused]] uint64_t token,
                            [[maybe_unused]] std::span<const std::byte> data) {}
 
@@ -62,47 +64,48 @@ class Fabric {
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
   virtual size_t largest_batch() const = 0;  // bytes
-  // Null: it moves nothing but batches.
+  // Null if the fabric moves nothing but batches.
   virtual DirectMemory* direct_memory() { return nullptr; }
 
-  // Takes a batch, of which the end may be elsewhere. All of it may be overwritten at once. Never
-  // waits: what the network does not take now goes with later polls. To another rank. Nothing that
-  // was sent to a rank that is lost arrives.
+  // Sends a batch to another rank; `end` is its last part, if that lies elsewhere. Both may be
+  // overwritten at once. Never waits: what the network does not take now is sent by later polls.
+  // Nothing sent to a lost rank arrives.
   void send(int to, std::span<const std::byte> batch, std::span<const std::byte> end = {}) {
     send_both(to, batch, end);
   }
-  // Whether there is the next call, to this rank.
+  // Whether send_unsure() may be called for this rank.
   virtual bool sends_unsure(int /*to*/) const { return false; }
-  // Takes a batch of which a part, the data, may not be there: what is missing goes as zeros.
-  // Behind the data goes one word, which says whether they were all there.
+  // Sends a batch that contains memory which may be unmapped (`data`); missing bytes are sent as
+  // zeros. The word after the data tells whether all of it was there.
   struct Ending {
     uint64_t all_there, missing;
   };
   virtual void send_unsure(int /*to*/, std::span<const std::byte> /*batch*/,
                            std::span<const std::byte> /*data*/, Ending /*ending*/) {}
 
-  // Moves what can be moved without waiting. True if anything was received or lost.
+  // Moves what can be moved without waiting. Returns true if anything was received or lost.
   virtual bool poll(Receiver& receiver) = 0;
 
-  // Before somebody sleeps on the descriptor. False: poll once more, and ask again. True: from now
-  // on, until the next poll and whatever is sent before it, the descriptor is readable as long as
-  // poll would find something to do.
+  // Called before a thread sleeps on the descriptor. If it returns false, the caller must poll once
+  // more and call it again. Once it has returned true, until the next poll, the descriptor is
+  // readable whenever poll() would find something to do, whatever is sent in the meantime.
   virtual bool arm() { return true; }
-  // The same of who is likely to poll again at once: others may wait for a moment before the
-  // descriptor becomes readable.
+  // Like arm(), for a caller that is likely to poll again very soon: senders may wait for a moment
+  // before the descriptor becomes readable.
   virtual bool arm_briefly() { return arm(); }
-  // Somebody polls from now on.
+  // Called when a thread begins to poll.
   virtual void disarm() {}
-  // From then on, or a poll, to the next `arm` only `ring` makes the descriptor readable.
+  // Returns true if, from disarm() or poll() until the next arm(), only ring() makes the descriptor
+  // readable.
   virtual bool rests_unless_armed() const { return false; }
-  // Level-triggered: whoever looks too late still sees what came meanwhile. -1 of fabrics that
-  // nobody can sleep on. Any thread.
+  // Level-triggered: a thread that looks late still sees what has arrived in the meantime. -1 if
+  // the fabric has nothing to sleep on. Any thread.
   virtual int wait_descriptor() const = 0;
   // Makes the descriptor readable until the next poll. Any thread.
   virtual void ring() = 0;
 
-  // This rank has ended, or broken the protocol, as others know: nothing goes to it, or comes from
-  // it, any more. If it lives it loses this one, too.
+  // The caller knows that this rank has ended or broken the protocol: nothing is sent to it or
+  // received from it any more. If it is alive, it loses this rank in turn.
   virtual void forget(int /*peer*/) {}
 
  private:

@@ -1,7 +1,8 @@
-// The functions of libfabric that are symbols; all others are in the tables of its objects.
+// The libfabric functions that are exported symbols; all others are called through the tables in
+// libfabric's objects.
 //
 // The library is looked up at run time. A second copy in a process would initialise every network
-// again, so the one that the host MPI has loaded is preferred.
+// again, so a copy that the host MPI has loaded is preferred.
 #pragma once
 
 #include <string>
@@ -18,7 +19,7 @@ struct Libfabric {
   decltype(&::fi_strerror) strerror;
 };
 
-// Null and the reason where there is none. It stays loaded. Any thread.
+// Returns null, and the reason in `wrong`, if there is none. The library stays loaded. Any thread.
 const Libfabric* libfabric(std::string* wrong);
 
 }  // namespace nearcache::net

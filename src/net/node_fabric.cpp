@@ -13,13 +13,14 @@
 namespace nearcache::net {
 namespace {
 
-// As long as it takes to wake an agent: so who waits in vain loses no more than it could have won.
+// The time it takes to wake an agent: a sender that waits in vain loses no more than it could have
+// gained.
 constexpr uint64_t patience_ns = 8000;
 
-// What a poll takes of one rank, so that others have their turn.
+// The most that a poll takes from one rank, so that others get their turn.
 constexpr uint64_t most_lines = 2 * SharedRing::lines;
 
-// No record: who reads it loses its writer.
+// Not a valid record: a reader that finds it gives up the writer.
 constexpr uint64_t goodbye = UINT64_MAX;
 
 }  // namespace
@@ -61,13 +62,13 @@ NodeFabric::~NodeFabric() {
   if (others_ != nullptr && descriptor_ >= 0) close(descriptor_);
 }
 
-// Null: it is of another node.
+// Returns null if the rank is on another node.
 NodeFabric::Peer* NodeFabric::place_of(int rank) const {
   const int place = by_rank_[static_cast<size_t>(rank)];
   return place < 0 ? nullptr : &places_[static_cast<size_t>(place)];
 }
 
-// Those who are lost
+// Lost peers
 
 void NodeFabric::lose(Peer* peer, const char* why) {
   if (peer->lost) return;
@@ -76,7 +77,7 @@ void NodeFabric::lose(Peer* peer, const char* why) {
   ring();
 }
 
-// There is always a line for it.
+// There is always a line left for it.
 void NodeFabric::say_goodbye(Peer* peer) {
   if (peer->to == nullptr) begin(peer);
   peer->to->word(peer->written).store(goodbye, std::memory_order_release);
@@ -99,12 +100,12 @@ void NodeFabric::begin(Peer* peer) {
   peer->at.inbox->writers.fetch_add(1, std::memory_order_release);
 }
 
-// Lines. One is kept for a goodbye.
+// Returns the number of free lines, except for one that is kept for a goodbye.
 uint64_t NodeFabric::room(Peer* peer) {
   return SharedRing::lines - 1 - (peer->written - peer->read);
 }
 
-// As much as there is room for.
+// Writes as much as there is room for, and returns the number of bytes.
 uint64_t NodeFabric::give(Peer* peer, std::span<const std::byte> first,
                           std::span<const std::byte> second) {
   const uint64_t all = first.size() + second.size();
@@ -153,7 +154,7 @@ void NodeFabric::send_both(int to, std::span<const std::byte> batch,
 void NodeFabric::block(Peer* peer) {
   if (!peer->blocked) blocked_.push_back(peer);
   peer->blocked = true;
-  if (armed_) ring();  // who sleeps has not said that it waits for this room
+  if (armed_) ring();  // a thread that sleeps has not asked this peer for room
 }
 
 void NodeFabric::give_waiting(Peer* peer) {
@@ -168,7 +169,7 @@ void NodeFabric::give_waiting(Peer* peer) {
     if (peer->lost) return;
     any = any || gone > 0;
     if (gone < rest.size()) {
-      // What has gone is cut off behind the word.
+      // Drops what was sent, and puts the length in front of the rest.
       peer->queue.consume(gone);
       std::memcpy(const_cast<std::byte*>(peer->queue.bytes().data()), &length, sizeof length);
       peer->left -= gone;
@@ -183,14 +184,14 @@ void NodeFabric::give_waiting(Peer* peer) {
 
 // Waking
 
-// After something was written.
+// Called after something was written for the peer.
 void NodeFabric::told(Peer* peer) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   switch (peer->at.inbox->watch.load(std::memory_order_relaxed)) {
     case Inbox::Watch::looks:
       return;
     case Inbox::Watch::dozes:
-      if (armed_) return wake(peer);  // nobody here would do it later
+      if (armed_) return wake(peer);  // a thread that sleeps would not ring later
       if (peer->unheard) return;
       peer->unheard = true;
       peer->unheard_since = clock_ticks();
@@ -209,7 +210,7 @@ void NodeFabric::wake(Peer* peer) {
     peer->at.bell.ring();
 }
 
-// Those who have not taken what they were sent so many ticks ago.
+// Wakes the peers that have not taken what they were sent `patience` ticks ago.
 void NodeFabric::wake_unheard(uint64_t patience) {
   const uint64_t now = clock_ticks();
   std::erase_if(unheard_, [&](Peer* peer) {
@@ -244,7 +245,7 @@ void NodeFabric::find_writers() {
   }
 }
 
-// False: that is no record.
+// Returns false if the word is not that of a record.
 bool NodeFabric::take_record(Peer* peer, uint64_t word) {
   const uint64_t bytes = word & ~SharedRing::goes_on;
   if (bytes == 0 || bytes > SharedRing::most_bytes ||
@@ -296,8 +297,8 @@ bool NodeFabric::poll(Receiver& receiver) {
 
 // Sleeping
 
-// The reader, which may take the wish away at any time, rings then: so it is told after the watch
-// has been set. It looks at wishes after it has made room, and before it sleeps.
+// The reader may clear a request for room at any time, and then rings. So requests are made after
+// the watch has been set. The reader looks for them after it has made room, and before it sleeps.
 bool NodeFabric::has_room_now() {
   for (Peer* peer : blocked_) peer->to->wants_room.store(1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -321,7 +322,7 @@ bool NodeFabric::something_is_there() {
 bool NodeFabric::arm_as(Inbox::Watch watch) {
   if (!unheard_.empty()) wake_unheard(0);
   if (!armed_) armed_at_ = clock_ticks();
-  // Of a bell that is to ring the descriptor becomes readable anyway.
+  // A sender that has reset the watch will ring: the descriptor becomes readable anyway.
   if (inbox().watch.exchange(watch) == Inbox::Watch::looks && armed_) ++due_;
   armed_ = true;
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -339,7 +340,8 @@ void NodeFabric::disarm() {
   if (inbox().watch.exchange(Inbox::Watch::looks) == Inbox::Watch::looks) ++due_;
 }
 
-// Rings that are to come are awaited: until they are heard the descriptor may become readable.
+// Rings that are still on their way stay due: until they are consumed, the descriptor may become
+// readable.
 void NodeFabric::hear() {
   if (rung_.exchange(false)) ++due_;
   due_ -= std::min<uint64_t>(due_, places_[own_].at.bell.silence());

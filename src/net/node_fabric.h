@@ -1,20 +1,21 @@
-// The fabric between ranks of one node: batches go through memory that they share (inbox.h). With
-// others it hands them to another fabric, if there are any.
+// The fabric between ranks of one node: batches go through shared memory (inbox.h). Batches for
+// ranks of other nodes are passed on to another fabric, if there is one.
 //
-// Nobody makes a call of the system as long as the receiver looks at its inbox. One that is about
-// to sleep on the descriptor says so first, and looks once more; who sends writes first, and then
-// looks at what the receiver says. So one of them sees the other, and the sender rings.
+// Neither end makes a system call as long as the receiver polls its inbox. A receiver that is about
+// to sleep on its descriptor says so in its inbox, then looks at it once more; a sender first
+// writes, then checks what the receiver says. So at least one of them sees the other, and the
+// sender rings if necessary.
 //
-// A thread that was back soon the last times is likely to be back soon again. It says that it
-// dozes, which is to sleep, but who sends may wait for 8 us before it rings: if the receiver has
-// taken all by then, neither has cost the other a call of the system, and no agent has woken up.
-// Who sends rings at once when it is about to leave, or to sleep, itself.
+// A thread that polled again soon after the last time is likely to do so again. It then says that
+// it dozes rather than sleeps: a sender may wait for 8 us before it rings. If the receiver has
+// taken everything by then, no system call was made and no agent has woken up. A sender that is
+// about to leave or sleep rings at once.
 //
-// A sender for which there is no room keeps what it has, and says that it wants room; it is rung
-// then as if something had come.
+// A sender that finds no room in the ring queues the rest and says that it wants room; the receiver
+// then rings it as if a batch had arrived.
 //
-// The end of a process is not noticed here: whoever knows of it calls `forget`. What others write
-// is checked as if it came from a network: lengths, and how far they say they have read.
+// This class does not notice the end of a process: its user calls forget(). What other processes
+// write is checked like input from a network: lengths, and how far they claim to have read.
 #pragma once
 
 #include <atomic>
@@ -31,13 +32,13 @@ namespace nearcache::net {
 
 class NodeFabric final : public Fabric {
  public:
-  // A rank of the node. Each knows all, in the same order.
+  // A rank of the node. All ranks list them in the same order.
   struct Place {
     int rank;
     Inbox* inbox;
     Bell bell;
   };
-  // `others`: null where all ranks are here; it outlives this fabric.
+  // `others` outlives this fabric; null if all ranks are on this node.
   static std::unique_ptr<NodeFabric> make(std::vector<Place> places, size_t own, int ranks,
                                           Fabric* others, std::string* wrong);
   ~NodeFabric() override;
@@ -70,17 +71,17 @@ class NodeFabric final : public Fabric {
   struct Peer {
     Place at;
     bool lost = false;
-    // To it.
+    // For batches to this peer.
     SharedRing* to = nullptr;        // null before the first batch
     uint64_t written = 0, read = 0;  // lines
-    ByteQueue queue;                 // frames that wait for room, each with its length
-    uint64_t left = 0;               // bytes of the first, of which some have gone; 0: none have
+    ByteQueue queue;                 // frames that wait for room, each after its length
+    uint64_t left = 0;  // bytes left of the first frame, if part of it was sent; else 0
     bool blocked = false, unheard = false;
     uint64_t unheard_since = 0;  // ticks
-    // From it.
+    // For batches from this peer.
     SharedRing* from = nullptr;  // null: it has never written
     uint64_t taken = 0;          // lines
-    ByteQueue come;              // of a batch
+    ByteQueue come;              // the part of a batch that has arrived
   };
 
   NodeFabric(std::vector<Place> places, size_t own, int ranks, Fabric* others);
@@ -107,22 +108,22 @@ class NodeFabric final : public Fabric {
   void say_goodbye(Peer* peer);
 
   mutable std::vector<Peer> places_;
-  std::vector<int> by_rank_;  // places; -1: of another node
+  std::vector<int> by_rank_;  // index into places_; -1: on another node
   size_t own_;
   int ranks_;
   Fabric* others_;
-  int descriptor_ = -1;  // of the own bell, or of a set of that and the others'
+  int descriptor_ = -1;  // of the own bell, or of an epoll set of it and the others' descriptor
   uint32_t writers_ = 0;
-  std::vector<Peer*> from_;     // who has written
-  std::vector<Peer*> blocked_;  // for whom something waits
-  std::vector<Peer*> unheard_;  // who have got something while they dozed
+  std::vector<Peer*> from_;     // peers that have written
+  std::vector<Peer*> blocked_;  // peers with frames that wait for room
+  std::vector<Peer*> unheard_;  // peers that were sent something while they dozed
   bool armed_ = false;
-  uint64_t armed_at_ = 0;          // ticks
-  uint64_t patience_;              // ticks
-  bool soon_ = true;               // the last look came soon after the fabric had been armed
-  uint64_t due_ = 0;               // rings of the own bell that will come, or have
-  std::atomic<bool> rung_{false};  // by this rank
-  std::vector<std::pair<int, const char*>> lost_;  // to be told in the next poll
+  uint64_t armed_at_ = 0;  // ticks
+  uint64_t patience_;      // ticks
+  bool soon_ = true;       // the last poll came soon after the fabric had been armed
+  uint64_t due_ = 0;       // rings of the own bell that are on their way or not consumed yet
+  std::atomic<bool> rung_{false};                  // ring() was called since the last poll
+  std::vector<std::pair<int, const char*>> lost_;  // reported by the next poll
 };
 
 }  // namespace nearcache::net

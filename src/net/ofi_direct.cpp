@@ -45,7 +45,7 @@ std::unique_ptr<DirectMemory::Exposed> OfiDirect::expose(std::byte* base, uint64
   return std::make_unique<Registered>(registration, key);
 }
 
-// When they are used first: 2 MiB.
+// Allocates and registers the buffers (2 MiB) on first use.
 bool OfiDirect::prepare() {
   if (std::exchange(prepared_, true)) return registration_ != nullptr;
   constexpr size_t size = buffers * stride;

@@ -1,14 +1,16 @@
-// Memory of other ranks by libfabric's FI_RMA, on the endpoints of connections.
+// Memory of other ranks through libfabric's FI_RMA, on the endpoints of connections.
 //
-// All data passes through registered buffers of 64 KiB, 32 in all and 8 for each peer: providers
-// that want local memory registered (FI_MR_LOCAL) get it without a registration cache, and data
-// that arrives late from a peer that was given up never lands in the program's memory.
+// All data passes through registered buffers of 64 KiB, 32 in all and at most 8 per peer. This
+// satisfies providers that require registered local memory (FI_MR_LOCAL) without a registration
+// cache, and data that arrives late from a peer that was given up never lands in the program's
+// memory.
 //
-// A write is done when it is in the target's memory. If the provider's completion guarantees that
-// (FI_DELIVERY_COMPLETE), nothing more is needed; else a read of its last byte follows it, which
-// providers like verbs execute after it (FI_ORDER_RAW). Nothing is injected.
+// A write is complete when its data is in the target's memory. If the provider's completion
+// guarantees that (FI_DELIVERY_COMPLETE), nothing more is needed; otherwise the write is followed
+// by a read of its last byte, which providers like verbs execute after it (FI_ORDER_RAW). Nothing
+// is injected.
 //
-// If the provider lets us choose keys they are drawn at random, because an endpoint exists before
+// If the provider lets us choose keys, they are drawn at random, because an endpoint exists before
 // the other end has proven that it knows the job's secret.
 #pragma once
 
@@ -30,10 +32,10 @@ namespace nearcache::net {
 class OfiDirect {
  public:
   static constexpr size_t most_of_peer = 8;
-  static constexpr size_t most_posted = 2 * most_of_peer;  // operations of an endpoint
+  static constexpr size_t most_posted = 2 * most_of_peer;  // operations per endpoint
   static constexpr size_t buffer_size = DirectMemory::most_bytes;
 
-  // What is under way to one peer, in order.
+  // The transfers ("moves") in flight to one peer, in order.
   class Queue {
    public:
     bool has_room() const { return moves_.size() < most_of_peer; }
@@ -47,13 +49,13 @@ class OfiDirect {
       size_t size;
       bool write;
       size_t buffer;
-      int posted = 0;  // of its operations
-      int open = 0;    // operations that have not completed
-      int left = 0;    // operations that are not posted
+      int posted = 0;  // operations that were posted
+      int open = 0;    // operations in flight
+      int left = 0;    // operations still to be posted
     };
     std::deque<Move> moves_;
-    uint64_t first_ = 0;  // number of the first one
-    uint64_t next_ = 0;   // number of the first one that is not all posted
+    uint64_t first_ = 0;  // number of the first move
+    uint64_t next_ = 0;   // number of the first move that is not fully posted
   };
 
   enum class Way { delivery_complete, read_behind };
@@ -68,18 +70,21 @@ class OfiDirect {
 
   std::unique_ptr<DirectMemory::Exposed> expose(std::byte* base, uint64_t size);
   bool pins() const { return (mode_ & FI_MR_ALLOCATED) != 0; }
-  // Not at all, if they cannot be registered; and now.
+  // has_buffers() is false for good if the buffers cannot be registered; has_room() tells whether
+  // one is free now.
   bool has_buffers() { return prepare(); }
   bool has_room() { return prepare() && !free_.empty(); }
 
-  // `data` of a write, else null.
+  // `data` is what a write writes; null for a read.
   void add(Queue* queue, DirectMemory::Key key, uint64_t offset, size_t size, const std::byte* data,
            uint64_t token);
-  // Posts what can be posted, with contexts that end in the number of the move modulo most_of_peer.
-  // -FI_EAGAIN: once more later. Another error: the endpoint is of no use any more.
+  // Posts what can be posted, with contexts that end in the move's number modulo most_of_peer.
+  // Returns 0; -FI_EAGAIN, to be tried again later; or another error, after which the endpoint is
+  // unusable.
   long post(Queue* queue, fid_ep* endpoint, uint64_t context);
-  // One operation of the move of this number has completed: `done(token, data)` is called of all
-  // that are done now. False if there is none that waits for that.
+  // One operation of the move with this number (modulo most_of_peer) has completed. Calls
+  // done(token, data) for every move that is complete now, in order. Returns false if no operation
+  // of that move was in flight.
   template <class Done>
   bool completed(Queue* queue, uint64_t number, Done done) {
     if (!count(queue, number)) return false;
@@ -94,12 +99,12 @@ class OfiDirect {
     }
     return true;
   }
-  // Its endpoint is closed.
+  // Drops all moves of a peer whose endpoint has been closed.
   void give_up(Queue* queue);
 
  private:
   static constexpr size_t buffers = 32;
-  static constexpr size_t stride = buffer_size + 64;  // and the byte that is read behind a write
+  static constexpr size_t stride = buffer_size + 64;  // with room for the byte read after a write
 
   bool prepare();
   std::byte* buffer(size_t which) { return memory_.get() + which * stride; }

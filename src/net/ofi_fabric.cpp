@@ -47,12 +47,12 @@ std::unique_ptr<OfiFabric> OfiFabric::open(int, int, const std::string&, const s
 namespace nearcache::net {
 namespace {
 
-constexpr int buffers = 8;  // each way
-constexpr int window = 6;   // messages with data under way
+constexpr int buffers = 8;  // in each direction
+constexpr int window = 6;   // messages with data in flight
 constexpr int enough_owed = 3;
 constexpr size_t buffer_size = 16 << 10;
-constexpr size_t head_size = sizeof(uint64_t);  // how many buffers have been posted again
-constexpr int polls_between_events = 8;  // of completions, until connections are looked at as well
+constexpr size_t head_size = sizeof(uint64_t);  // the number of buffers that were reposted
+constexpr int polls_between_events = 8;  // of completions, until connections are polled as well
 
 class Endpoints final : public OfiFabric, private DirectMemory {
  public:
@@ -79,16 +79,17 @@ class Endpoints final : public OfiFabric, private DirectMemory {
     fid_ep* endpoint = nullptr;
     fid_mr* registration = nullptr;
     std::unique_ptr<std::byte[]> memory;
-    size_t arrived[buffers] = {};         // 1 + bytes, of messages that are not taken yet
-    int next = 0;                         // receive buffer
+    size_t arrived[buffers] = {};         // 1 + bytes, of messages to be processed; else 0
+    int next = 0;                         // receive buffer to be processed
     int credits = window;                 // messages with data that the other end has room for
-    int owed = 0;                         // buffers posted again, of which it does not know
-    uint32_t free = (1u << buffers) - 1;  // send buffers
+    int owed = 0;                         // reposted buffers that the other end does not know of
+    uint32_t free = (1u << buffers) - 1;  // send buffers, one bit each
     OfiDirect::Queue moves;
     bool broken = false;
   };
   static Wire* wire(Connection* connection) { return static_cast<Wire*>(connection); }
-  // Of the operation on a buffer, or of a move, which may end when its connection is no more.
+  // The context of the operation on a buffer, or of a move. It contains the connection's id,
+  // because the operation may end after the connection is gone.
   static constexpr unsigned of_send = 1u << 7, of_move = 1u << 6;
   static void* context_of(const Wire& wire, bool send, int buffer) {
     return reinterpret_cast<void*>(wire.id << 8 | (send ? of_send : 0u) |
@@ -151,15 +152,15 @@ class Endpoints final : public OfiFabric, private DirectMemory {
   int epoll_ = -1, doorbell_ = -1;
   std::atomic<bool> rung_{false};
   bool armed_ = false;
-  bool again_ = false;  // libfabric was too busy for a message
+  bool again_ = false;  // libfabric had no room: the next poll tries again
   int polls_ = 0;
   uint64_t last_id_ = 0;
   std::unordered_map<uint64_t, Wire*> by_id_;
   std::unordered_map<fid_t, Wire*> by_endpoint_;
-  std::vector<std::pair<uint64_t, std::string>> broken_;  // to be lost in the next poll
+  std::vector<std::pair<uint64_t, std::string>> broken_;  // reported as lost by the next poll
 };
 
-// Beginning
+// Setup
 
 std::string Endpoints::failed(const char* what, long error) const {
   return std::string(what) + ": " + library_.strerror(static_cast<int>(std::labs(error)));
@@ -182,7 +183,7 @@ std::string Endpoints::listen(int ranks, const std::string& provider, const std:
   fi_cq_attr completions{};
   completions.format = FI_CQ_FORMAT_MSG;
   completions.wait_obj = FI_WAIT_FD;
-  // all that can be under way; with more peers than 16,384 memory ends first
+  // all that can be in flight; with more than 16,384 peers memory runs out first
   completions.size = (2 * buffers + (found.way ? OfiDirect::most_posted : 0)) *
                      static_cast<size_t>(std::clamp(ranks, 2, 16384));
   error = fi_cq_open(domain_, &completions, &completions_, nullptr);
@@ -206,7 +207,7 @@ std::string Endpoints::listen(int ranks, const std::string& provider, const std:
     return "its provider " + std::string(address_.provider) + " has nothing to sleep on";
   for (const int descriptor : {doorbell_, of_events, of_completions}) {
     epoll_event event{.events = EPOLLIN, .data = {.fd = descriptor}};
-    // one may serve both
+    // one descriptor may serve both
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) != 0 && errno != EEXIST)
       return std::string("cannot watch its descriptors: ") + std::strerror(errno);
   }
@@ -231,7 +232,7 @@ Endpoints::~Endpoints() {
   }
 }
 
-// The flag is set last: a poll that misses the bell leaves it to the next.
+// The flag is set last: a poll that does not see it leaves the doorbell for the next one.
 void Endpoints::ring() {
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(doorbell_, &one, sizeof one);
@@ -335,7 +336,7 @@ size_t Endpoints::give(Connection* connection, Pieces pieces) {
   return wire->broken ? all : gone;
 }
 
-// False: not now, or never.
+// Returns false if libfabric has no room now, or the connection is broken.
 bool Endpoints::send_message(Wire* wire, Pieces pieces) {
   const int buffer = std::countr_zero(wire->free);
   std::byte* const to = wire->send_buffer(buffer);
@@ -356,12 +357,12 @@ bool Endpoints::send_message(Wire* wire, Pieces pieces) {
     wire->owed = 0;
     wire->free &= ~(1u << buffer);
   }
-  // it may have taken what had come
+  // the send may have taken messages from the system
   if (armed_ && !arm()) ring();
   return error == 0;
 }
 
-// Sends what waits, or gives buffers back.
+// Sends what is queued, reports reposted buffers and posts moves, as far as possible.
 void Endpoints::go_on(Wire* wire) {
   if (!queue_of(wire).empty()) write(wire);
   if (wire->owed >= enough_owed && wire->free != 0 && !wire->broken) send_message(wire, {});
@@ -445,7 +446,7 @@ void Endpoints::completed(const fi_cq_msg_entry& entry) {
     go_on(wire);
   } else {
     wire->arrived[buffer] = entry.len + 1;
-    // In the order in which they were posted, which is that of the messages.
+    // In the order in which the buffers were posted, which is that of the messages.
     while (wire->state != State::closed && wire->arrived[wire->next] != 0) {
       const size_t size = std::exchange(wire->arrived[wire->next], 0) - 1;
       const int first = std::exchange(wire->next, (wire->next + 1) % buffers);
@@ -494,7 +495,7 @@ void Endpoints::read_events() {
 
 void Endpoints::take_event(uint32_t event, const fi_eq_cm_entry& entry) {
   if (event == FI_CONNREQ) return accept(entry.info);
-  // What came before the end is taken first.
+  // What arrived before the end is processed first.
   if (event == FI_SHUTDOWN) read_completions();
   const auto found = by_endpoint_.find(entry.fid);
   if (found == by_endpoint_.end()) return;

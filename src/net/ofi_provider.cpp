@@ -31,7 +31,7 @@ struct Search {
   std::string provider, interface;
   size_t messages;
 
-  // `way`: for FI_RMA as well.
+  // `way`: how FI_RMA is to be used as well; none: only messages are needed.
   fi_info* find(std::optional<OfiDirect::Way> way) const {
     fi_info* const wanted = hints(way);
     if (wanted == nullptr) return nullptr;
@@ -45,8 +45,8 @@ struct Search {
       }
       library.freeinfo(all);
     };
-    // By the address that the fabric over TCP would listen at; the interfaces of other hardware may
-    // have none.
+    // At the address where the TCP fabric would listen; otherwise anywhere, because the interfaces
+    // of other hardware may have no such address.
     const SocketAddress address = own_address(interface);
     if (address.family != 0) look(address.host().c_str());
     if (chosen == nullptr && interface.empty()) look(nullptr);
@@ -107,7 +107,7 @@ OfiProvider find_provider(const Libfabric& library, const std::string& provider,
     fi_info* const better = search.find(way);
     if (better == nullptr) continue;
     library.freeinfo(found.info);
-    better->tx_attr->op_flags = 0;  // of each write instead
+    better->tx_attr->op_flags = 0;  // set for each write instead
     return {better, way};
   }
   return found;

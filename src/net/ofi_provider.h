@@ -1,4 +1,4 @@
-// Which of libfabric's providers a rank uses, and for what.
+// Chooses the libfabric provider that a rank uses, and what it uses it for.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 namespace nearcache::net {
 
 struct OfiProvider {
-  fi_info* info = nullptr;              // of connected endpoints, to be freed
-  std::optional<OfiDirect::Way> way{};  // FI_RMA is to be used, in this way
+  fi_info* info = nullptr;              // for connected endpoints; freed by the caller
+  std::optional<OfiDirect::Way> way{};  // how to use FI_RMA; none: not at all
 };
 
-// `messages`: the most that are under way on an endpoint, each way. No info and the reason where
-// there is none.
+// `messages` is the most that are in flight on an endpoint in each direction. Without a suitable
+// provider, `info` is null and `wrong` has the reason.
 OfiProvider find_provider(const Libfabric& library, const std::string& provider,
                           const std::string& interface, OfiFabric::Direct direct, size_t messages,
                           std::string* wrong);

@@ -1,4 +1,4 @@
-// Which of a number of pages are in use.
+// Tracks which pages of a range are in use.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ class PageAllocator {
  public:
   explicit PageAllocator(uint64_t pages) { free_.emplace(0, pages); }
 
-  // The first of so many pages in a row, at least one, as low as possible; none if there is no
-  // place for them.
+  // Takes this many consecutive pages (at least one) at the lowest place where they fit, and
+  // returns the first. Returns none if there is no room.
   std::optional<uint64_t> take(uint64_t pages);
-  // What was taken; returns how many pages that is.
+  // Gives back what take() returned. Returns the number of pages.
   uint64_t give_back(uint64_t first);
 
   uint64_t used() const { return used_; }  // pages
 
  private:
-  std::map<uint64_t, uint64_t> free_;  // lengths by beginning; no two touch
+  std::map<uint64_t, uint64_t> free_;  // length by first page; no two are adjacent
   std::unordered_map<uint64_t, uint64_t> taken_;
   uint64_t used_ = 0;
 };

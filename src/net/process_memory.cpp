@@ -18,8 +18,8 @@
 namespace nearcache::net {
 namespace {
 
-constexpr size_t most_bytes = size_t{1} << 30;  // the kernel cuts off what is above 2 GiB
-constexpr size_t most_runs = 1024;              // of a call
+constexpr size_t most_bytes = size_t{1} << 30;  // the kernel copies no more than 2 GiB
+constexpr size_t most_runs = 1024;              // per call
 
 static_assert(most_runs <= IOV_MAX);
 
@@ -27,9 +27,9 @@ Reached why_not(int error) {
   return error == EFAULT ? Reached::unmapped : error == ESRCH ? Reached::gone : Reached::refused;
 }
 
-// What a call may copy of the runs: the last one, if it is too much, in part.
+// What one call is to copy: this many runs, the last one perhaps only in part.
 struct Portion {
-  size_t runs = 0, bytes = 0, rest = 0;  // `rest`: of the last run, what is left for the next call
+  size_t runs = 0, bytes = 0, rest = 0;  // `rest`: bytes of the last run left for the next call
 
   explicit Portion(std::span<iovec> left) {
     while (runs < std::min(left.size(), most_runs) && bytes < most_bytes)
@@ -45,7 +45,8 @@ void advance(iovec* run, size_t bytes) {
   run->iov_len -= bytes;
 }
 
-// `copy` copies between so many bytes here and so many runs there.
+// Calls `copy` with contiguous memory here and as many runs there as one system call takes, until
+// all are copied.
 template <class Copy>
 Reached each_portion(std::byte* here, std::span<iovec> there, Copy copy) {
   while (!there.empty()) {
@@ -72,7 +73,7 @@ Reached each_portion(std::byte* here, std::span<iovec> there, Copy copy) {
 
 void allow_process_memory() {
 #ifdef PR_SET_PTRACER
-  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // an error without Yama, where it is allowed
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // fails without Yama, which is no harm
 #endif
 }
 

@@ -16,7 +16,7 @@ bool take_address(const sockaddr* from, SocketAddress* to) {
     std::memcpy(to->bytes, &reinterpret_cast<const sockaddr_in*>(from)->sin_addr, 4);
   } else if (from->sa_family == AF_INET6) {
     const auto& address = reinterpret_cast<const sockaddr_in6*>(from)->sin6_addr;
-    // means nothing without the number of an interface
+    // meaningless without the number of an interface
     if (IN6_IS_ADDR_LINKLOCAL(&address)) return false;
     std::memcpy(to->bytes, &address, 16);
   } else {
@@ -26,7 +26,7 @@ bool take_address(const sockaddr* from, SocketAddress* to) {
   return true;
 }
 
-// The smaller, the rather: IPv4 before IPv6, loopback last.
+// Lower is better: IPv4 before IPv6, loopback last.
 int preference(const ifaddrs& each) {
   return 2 * ((each.ifa_flags & IFF_LOOPBACK) != 0) + (each.ifa_addr->sa_family == AF_INET6);
 }

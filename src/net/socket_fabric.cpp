@@ -19,7 +19,7 @@ namespace nearcache::net {
 namespace {
 
 constexpr size_t least_read = 64 << 10;
-constexpr int polls_between_looks = 8;  // of the one connection in use, until all are looked at
+constexpr int polls_between_looks = 8;  // polls of the connection in use, until all are polled
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
@@ -72,7 +72,7 @@ SocketFabric::~SocketFabric() {
 
 void SocketFabric::ring() {
   const uint64_t one = 1;
-  // a full counter rings as well
+  // if the counter is full, the doorbell is readable anyway
   [[maybe_unused]] const ssize_t written = ::write(doorbell_, &one, sizeof one);
 }
 
@@ -109,8 +109,8 @@ ConnectionFabric::Connection* SocketFabric::connect(int to, std::string* wrong) 
 void SocketFabric::accept_all() {
   for (;;) {
     const int socket = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    // Where there is no descriptor for it, a connection stays in the listener's queue, and must
-    // keep nobody awake there.
+    // Without a free descriptor, the connection stays in the listener's queue, and must not keep
+    // waking threads from there.
     if (socket < 0)
       return watch_listener(errno != EMFILE && errno != ENFILE && errno != ENOBUFS &&
                             errno != ENOMEM);
@@ -124,7 +124,7 @@ void SocketFabric::accept_all() {
   }
 }
 
-// If not wanted, then again after a pause.
+// A listener that is no longer watched is watched again after a pause.
 void SocketFabric::watch_listener(bool wanted) {
   if (wanted == watches_listener_) return;
   watches_listener_ = wanted;
@@ -154,7 +154,7 @@ size_t SocketFabric::give(Connection* connection, Pieces pieces) {
   }
   const ssize_t written = sendmsg(wire(connection)->socket, &message, MSG_NOSIGNAL);
   if (written >= 0) return static_cast<size_t>(written);
-  return would_block() || errno == EFAULT ? 0 : all;  // reading tells what is wrong
+  return would_block() || errno == EFAULT ? 0 : all;  // the next read reports the error
 }
 
 void SocketFabric::want_to_write(Connection* connection, bool wanted) {
@@ -218,7 +218,7 @@ void SocketFabric::read(Connection* connection) {
   }
 }
 
-// True if there may be more.
+// Returns true if there may be more to read.
 bool SocketFabric::read_more(Connection* connection) {
   if (connection->state == State::open) {
     const Apart& apart = connection->apart;
@@ -238,7 +238,7 @@ bool SocketFabric::came(Connection* connection, ssize_t got) {
   return false;
 }
 
-// Of what was added to `in`.
+// Processes the bytes added to `in`.
 void SocketFabric::take_read(Connection* connection) {
   take(connection);
   if (connection->state == State::open && connection->apart.body == 0 &&
@@ -246,7 +246,8 @@ void SocketFabric::take_read(Connection* connection) {
     connection->in.consume(both_heads);
 }
 
-// Not beyond the head of the next frame if one has begun: it may have a body that goes elsewhere.
+// If a frame has begun, reads no further than the heads of the next one, whose body may have its
+// own destination.
 bool SocketFabric::read_some(Connection* connection) {
   std::span<std::byte> room = connection->in.room(least_read);
   const auto begun = connection->in.bytes();
@@ -263,8 +264,8 @@ bool SocketFabric::read_some(Connection* connection) {
   return connection->state != State::closed && static_cast<size_t>(got) == room.size();
 }
 
-// As if it were the batch that is expected. If it is not, what was written there is put in order
-// again.
+// Reads as if the expected batch came next. If it does not, the bytes written to that batch's
+// destination are added to `in`, where they belong.
 bool SocketFabric::read_expected(Connection* connection, Place place) {
   std::byte* const room = connection->in.room(2 * both_heads).data();
   iovec runs[] = {{room, both_heads}, {place.memory, place.bytes}, {room + both_heads, both_heads}};

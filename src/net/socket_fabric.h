@@ -1,7 +1,7 @@
-// The fabric over TCP, which needs nothing but the system.
+// The fabric over TCP, which needs nothing but the operating system.
 //
-// All descriptors are in one epoll set, the wait descriptor. It is level-triggered and knows a
-// doorbell, so it stays readable until a poll has taken what there was.
+// All descriptors are in one epoll set, which is the wait descriptor. It is level-triggered and
+// includes a doorbell, so it stays readable until a poll has taken everything.
 #pragma once
 
 #include <vector>
@@ -13,14 +13,14 @@ namespace nearcache::net {
 
 class SocketFabric final : public ConnectionFabric {
  public:
-  // Listens; null and the reason where that is impossible. Nothing may be sent, and no poll made,
-  // before `know`.
+  // Listens. Returns null, and the reason in `wrong`, if that is impossible. know() must be called
+  // before the first send or poll.
   static std::unique_ptr<SocketFabric> open(int rank, const std::string& interface,
                                             std::string* wrong);
   ~SocketFabric() override;
 
   const SocketAddress& address() const { return address_; }
-  // The secret of the job, and the addresses of all its ranks.
+  // Sets the job's secret, and the addresses of all its ranks.
   void know(const Secret& secret, std::vector<SocketAddress> addresses) {
     ConnectionFabric::know(secret, static_cast<int>(addresses.size()));
     addresses_ = std::move(addresses);
@@ -63,7 +63,7 @@ class SocketFabric final : public ConnectionFabric {
   SocketAddress address_{};
   std::vector<SocketAddress> addresses_;
   int epoll_ = -1, listener_ = -1, doorbell_ = -1;
-  int pause_ = -1;  // a timer: when to accept again
+  int pause_ = -1;  // a timer: when to accept connections again
   int polls_ = 0;
   bool watches_listener_ = true;
 };

@@ -73,7 +73,8 @@ void StubNetwork::execute(Transfer* transfer) {
   }
 }
 
-// The end of the first one of a pair; any others may be executed before.
+// Executes one transfer of a pair, drawn at random; half of the time it then completes the pair's
+// first one.
 bool StubNetwork::end_one(int rank, Receiver& receiver) {
   std::vector<Pair> here;
   for (const auto& [pair, transfers] : memory_) {
@@ -132,7 +133,8 @@ bool StubNetwork::poll(int rank, Receiver& receiver) {
   return true;
 }
 
-// In pieces. False, and nothing has happened, if the batch has no body.
+// Delivers a batch apart from its body, which it writes in pieces. Returns false, having done
+// nothing, if the batch has no body.
 bool StubNetwork::bring_apart(int from, std::span<const std::byte> batch, Receiver& receiver) {
   constexpr size_t head_bytes = Receiver::head_bytes;
   if (batch.size() < head_bytes) return false;

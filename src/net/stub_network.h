@@ -1,7 +1,7 @@
-// A network of many ranks in one process and one thread, for tests: which batch arrives next is
-// drawn at random, in order for each pair, and all that is sent is counted. Of batches with a body,
-// some come with it in its place. If asked for, it also reads and writes memory (direct_memory.h):
-// at any time, in any order, and says later that it has.
+// A network of many ranks in one process and one thread, for tests. It draws at random which batch
+// arrives next (in order for each pair of ranks) and counts everything that is sent. Some batches
+// with a body are delivered apart from it (Receiver::received_apart). On request it also reads and
+// writes memory (direct_memory.h): at any time, in any order, and reports completion later.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ class StubNetwork {
 
   Fabric& fabric(int rank) { return *fabrics_[static_cast<size_t>(rank)]; }
 
-  // A rank that a batch has reached, or for whom memory was read or written, which its next poll
-  // will take; -1 if nothing is under way.
+  // Draws a rank whose next poll will take something: a batch sent to it, or a transfer that it
+  // began. Returns -1 if nothing is in flight.
   int draw();
 
   uint64_t batches() const { return batches_; }  // sent since the start
   uint64_t bytes() const { return bytes_; }
   uint64_t transfers() const { return transfers_; }  // reads and writes since the start
-  // The rank has ended: the others are told, and nothing from or to it arrives any more.
+  // Ends a rank: the others are told, and nothing from it or to it arrives any more.
   void kill(int rank);
 
  private:
@@ -40,7 +40,7 @@ class StubNetwork {
     auto operator<=>(const Pair&) const = default;
   };
 
-  // From the first rank of a pair to memory of the second.
+  // By the first rank of a pair, of memory of the second.
   struct Transfer {
     bool write, executed;
     uint64_t address, token;
@@ -96,18 +96,18 @@ class StubNetwork {
   size_t below(size_t bound) { return random_() % bound; }
 
   std::mt19937_64 random_;
-  Detour detour_;  // to memory that may not be there
+  Detour detour_;  // for memory that may be unmapped
   std::vector<std::unique_ptr<End>> fabrics_;
   std::map<Pair, std::deque<Batch>> under_way_;
-  std::vector<Pair> waiting_;  // the pairs with something under way
+  std::vector<Pair> waiting_;  // pairs with batches in flight
   Pair drawn_{-1, -1};
   bool reaches_memory_ = false;
-  std::map<Pair, std::deque<Transfer>> memory_;                // transfers under way; none is empty
-  std::map<uint64_t, std::pair<uint64_t, uint64_t>> exposed_;  // base and end by key
+  std::map<Pair, std::deque<Transfer>> memory_;  // transfers in flight; no queue is empty
+  std::map<uint64_t, std::pair<uint64_t, uint64_t>> exposed_;  // base and end, by key
   uint64_t last_key_ = 0;
-  int drawn_end_ = -1;  // whose transfer
+  int drawn_end_ = -1;  // the rank whose transfer was drawn
   std::vector<bool> dead_;
-  std::vector<std::vector<int>> to_tell_;  // by rank: who was lost
+  std::vector<std::vector<int>> to_tell_;  // lost peers to report, by rank
   uint64_t batches_ = 0, bytes_ = 0, transfers_ = 0;
 };
 
