@@ -1,61 +1,68 @@
-// Makes an engine move while its rank computes: a thread that sleeps until something comes. And the
-// lock under which threads of the program use the engine.
+// Keeps an engine moving while its rank computes: a thread (the agent) that sleeps until something
+// arrives. Also the lock under which threads of the program use the engine.
 //
-// One at a time looks at the fabric. A thread that waits does it itself, for lowest latency: it
+// Words used here. Operations are *held* while they are collected in a batch that is not sent yet.
+// The agent is *armed* while it watches the fabric's descriptor, and *disarmed* otherwise. A thread
+// that waits inside the host *helps* by polling in the agent's place. A *lease* is a time during
+// which the agent stays disarmed although no thread waits here, with a timer running: for a helping
+// thread, or until the program's next call (the agent is then *lent*).
+//
+// One thread at a time polls the fabric. A waiting thread does so itself, for lowest latency: it
 // disarms the agent, polls for 30 us, then sleeps on the fabric's descriptor (a millisecond at a
-// time, if there is an idle function); others that wait meanwhile follow it, each asleep on a word
-// of its own. The one that polls looks whether they have what they wait for, and wakes those that
-// do. When it has what it waited for itself it wakes one of the others to poll in its place; if
-// there is none it arms the agent again. (When all were woken for all that came, and the agent was
-// armed and disarmed between any two, four threads with small puts and flushes took a third
-// longer.)
+// time, if there is an idle function). Threads that wait in the meantime follow it, each asleep on
+// a word of its own. The polling thread checks whether they have what they wait for, and wakes
+// those that do. When it has what it waited for itself, it wakes one of the others to poll in its
+// place; if there is none, it arms the agent again. (When all were woken by every arrival, and the
+// agent was armed and disarmed between any two, four threads with small puts and flushes took a
+// third longer.)
 //
-// What is held is sent before the agent is disarmed: that takes 0.3 us, in which it is on its way.
-// But ranks that do the same together, as in a fence, send at the same time; and the target's agent
-// may come to this core at once, before this thread goes on. What comes meanwhile wakes the agent
-// for nothing. So in the one case, and 200 times after the other, it is disarmed before.
+// Held operations are sent before the agent is disarmed: disarming takes 0.3 us, during which they
+// are on their way. But ranks that do the same together, as in a fence, send at the same time; and
+// the target's agent may come to this core at once, before this thread continues. What arrives in
+// between wakes the agent for nothing. So in the first case, and 200 times after the second, the
+// agent is disarmed first.
 //
-// A thread that waits in the host calls `help` if the host has a hook for that. When the agent has
-// just been woken by what others ask for, more is to be expected: for the next half millisecond
-// such a thread, once it has waited for 20 us, polls in the agent's place, which has to come to a
-// core first each time. The agent is disarmed until that thread is back from the host's call
-// (`helped`). Not all calls tell that: so a timer arms it again when the last look is 250 us ago.
-// It is not set anew each time, as that takes 20 us in some virtual machines, and waits twice as
-// long whenever it finds that somebody looked, up to 2 ms, as the agent has to come to a core to
-// see that. Where nobody asks for anything, `help` looks at one word. Where something was asked for
-// in the last 50 us, it looks for 3 us before the host has its next turn.
+// A thread that waits in the host calls help(), if the host has a hook for that. When other ranks'
+// requests have just woken the agent, more are to be expected. For the next half millisecond such a
+// thread, once it has waited for 20 us, therefore polls in the agent's place, because the agent has
+// to come to a core first each time. The agent stays disarmed until the thread returns from the
+// host's call (helped()). Not all calls report this, so a timer arms the agent again when the last
+// poll was 250 us ago. The timer is not reset each time, which takes 20 us on some virtual
+// machines. Whenever it finds that a thread has polled, it waits twice as long, up to 2 ms, because
+// the agent has to come to a core to find out. While there are no requests, help() reads two flags.
+// If there was one in the last 50 us, it polls for 3 us before the host has its next turn.
 //
-// Between calls that follow each other at once the agent is disarmed as well: that spares two calls
-// of the system, and the agent, which has to come to a core, is not woken by what the next call
-// takes. Whether one is likely to follow, habit says, by what kind of call this was (habit.h). If
-// it does not, the same timer arms the agent, after 2 ms at worst; and so does who
-// helps, and a call of a host that lets nobody help.
+// Between calls that follow each other at once the agent stays disarmed as well. This saves two
+// system calls, and the agent, which would have to come to a core, is not woken by what the next
+// call takes. Whether the next call is likely to follow is predicted by the kind of this call
+// (habit.h). If it does not, the same timer arms the agent, after 2 ms at worst; so does a helping
+// thread, or a call of a host that has no hook.
 //
-// Fabrics that need no call of the system to be polled (`rests_unless_armed`) make none either to
-// be disarmed: nobody rings where somebody looks. So of those the agent is armed whenever a thread
-// leaves, or has helped, without a timer; it goes on to watch the descriptor until a thread of the
+// Fabrics that need no system call to be polled (`rests_unless_armed`) need none to be disarmed
+// either, since nobody rings a rank that polls. With these, the agent is armed whenever a thread
+// leaves or has helped, without a timer, and goes on watching the descriptor until a thread of the
 // program is about to sleep on it.
 //
 // Why no wake-up is lost:
-//   - The fabric's descriptor is level-triggered: what came, and nobody took, keeps it readable,
-//     however late anybody begins to look. So whoever looks next finds it, be it the agent (arming
-//     is an EPOLL_CTL_MOD, which reports what is readable already) or another thread. Of fabrics
-//     that take things from the system before they are polled for, this is so from Fabric::arm to
-//     the next poll: under the mutex, the one that is to sleep arms the fabric before, and every
-//     poll while somebody may be asleep is followed by another (`rearm`, which rings if the fabric
-//     wants to be polled first).
-//   - `polling_` changes under the mutex, together with arming. Whenever it is false the agent is
-//     armed, or disarmed for a lease while the timer runs; whenever it is true a thread polls, or
+//   - The fabric's descriptor is level-triggered: what has arrived and was not taken keeps it
+//     readable, however late somebody begins to look. So the next one to look finds it, be it the
+//     agent (arming is an EPOLL_CTL_MOD, which reports what is readable already) or another thread.
+//     For fabrics that take things from the system before they are polled, this holds from
+//     Fabric::arm to the next poll. Therefore whoever is going to sleep arms the fabric first,
+//     under the mutex, and every poll while another thread may be asleep is followed by another
+//     Fabric::arm (`rearm`, which rings if the fabric wants to be polled first).
+//   - `polling_` changes under the mutex, together with arming. Whenever it is false, the agent is
+//     armed, or disarmed for a lease while the timer runs. Whenever it is true, a thread polls or
 //     sleeps on the same descriptor, and hands over before it leaves. An agent that woke up before
-//     it was disarmed finds `polling_` set, and sleeps again.
-//   - What a thread waits for changes under the mutex only. Whoever changes something looks at all
-//     that follow before it gives the mutex up to sleep, or leaves. The one that polls, if it is
-//     asleep (`asleep_`, set under the mutex), is rung by whoever changed something in its place;
-//     the bell stays readable until the next poll, so it is heard also by one that was just about
-//     to sleep.
-//   - Whoever leaves while others follow calls one of them to poll, and `polling_` stays set until
-//     that has left in turn: so whoever follows has somebody who polls, or will. Who is called
-//     looks for itself, first whether it has what it waits for.
+//     it was disarmed finds `polling_` set and sleeps again.
+//   - What a thread waits for changes only under the mutex. A thread that changes something checks
+//     all followers before it releases the mutex to sleep, or leaves. If the polling thread is
+//     asleep (`asleep_`, set under the mutex), a thread that has changed something in its place
+//     rings it. The bell stays readable until the next poll, so it also wakes a thread that was
+//     just about to sleep.
+//   - A thread that leaves while others follow calls one of them to poll, and `polling_` stays set
+//     until that one has left in turn. So every follower has a thread that polls for it, or will.
+//     The thread that is called first checks whether it has what it waits for itself.
 #pragma once
 
 #include <array>
@@ -74,26 +81,28 @@ namespace nearcache::rma {
 
 class Agent {
  public:
-  // Calls, by what is likely to come after them.
+  // Kinds of calls, which differ in what is likely to come after them.
   enum class Step : uint8_t { other, flush, unlock, fence, post, start, complete, wait };
   static constexpr size_t steps = 8;
 
-  // `idle` is called now and then by a thread that waits, without the lock: so that a host library
-  // moves on which needs to be called for that.
+  // `idle`, if not null, is called now and then by a waiting thread, without the lock, for a host
+  // library that makes progress only when called.
   explicit Agent(Engine* engine, void (*idle)() = nullptr) : engine_(engine), idle_(idle) {}
   ~Agent() { stop(); }
 
-  // Before `start`: a rank of this node and its process, whose end is told to the engine. Where the
-  // kernel does not tell, nobody does.
+  // Before start(): watches the process of a rank on this node, and tells the engine when it ends.
+  // Does nothing if the kernel cannot report that.
   void watch(int peer, pid_t process);
-  // Returns what is wrong, or "". The fabric must have a wait descriptor.
+  // Starts the thread. Returns what went wrong, or "". The fabric must have a wait descriptor.
   std::string start();
-  // The host calls `help` while a thread waits in it. Before others know of the agent.
+  // Tells the agent that the host calls help() while a thread waits in it. Must be called before
+  // other threads know of the agent.
   void expect_help() { host_lets_help_ = true; }
-  // From then on the engine moves only while somebody waits. Not under the lock.
+  // Ends the thread. From then on the engine moves only while a thread waits. Call without the
+  // lock.
   void stop();
 
-  // Held while the engine and its windows are used.
+  // Must be held while the engine and its windows are used.
   class Lock {
    public:
     explicit Lock(Agent* agent) : agent_(agent) { agent->enter(); }
@@ -105,16 +114,16 @@ class Agent {
     Agent* agent_;
   };
 
-  // Sends what is held, and waits until `done`, which is asked under the lock, and not again once
-  // it has said yes. Under the lock, which is given up on the way. `together`: others are likely to
-  // do the same at the same time.
+  // Sends held operations, and waits until done() is true. The lock must be held; it is released
+  // now and then in the meantime. done() is called under the lock, and not again once it has
+  // returned true. `together`: other ranks are likely to do the same at the same time.
   template <class Done>
   void wait(const Lock&, Done done, Step step = Step::other, bool together = false) {
     if (done()) return send(step);
     wait_for({&done, [](void* object) { return (*static_cast<Done*>(object))(); }}, step, together);
   }
-  // Waits until words say so that others of the node change, who then ring this bell. Not under the
-  // lock: the agent goes on.
+  // Waits until done() is true, which depends on words that other ranks of the node change; they
+  // ring `bell` afterwards. Call without the lock: the agent goes on.
   template <class Done>
   void wait(Doorbell* bell, Done done) {
     for (int turn = 0; turn < 100; ++turn) {
@@ -123,31 +132,32 @@ class Agent {
     }
     wait_long(bell, {&done, [](void* object) { return (*static_cast<Done*>(object))(); }});
   }
-  // Sends what is held, and takes what came meanwhile. Under the lock.
+  // Sends held operations, and takes what has arrived. The lock must be held.
   void send(const Lock&, Step step = Step::other) { send(step); }
-  // The same of who waits for nothing: only the second time, as what is held may be the first part
-  // of more.
+  // Like send(), for a thread that waits for nothing: sends only the second time, because held
+  // operations may be the first part of more.
   void pass(const Lock&, Step step) {
     passed_ = !passed_ && engine_->holds();
     if (!passed_) send(step);
   }
-  // The same of who is about to wait, or to look, for something else. Not under the lock.
+  // Like send(), for a thread that is about to wait for, or check on, something outside of the
+  // engine. Call without the lock.
   void let_go() {
     if (is_lent() && !host_lets_help_) end_lease();
     if (!engine_->holds()) return;
     const Lock lock(this);
     send(Step::other);
   }
-  // Moves what can be moved now. Under the lock.
+  // Moves what can be moved now. The lock must be held.
   void poll(const Lock&);
-  // Of whoever waits for something else, again and again. Not under the lock. True if something
-  // came.
+  // Called again and again by a thread that waits for something outside of the engine, without the
+  // lock. May poll in the agent's place. Returns true if something arrived.
   bool help() { return (busy_.load(std::memory_order_relaxed) || is_lent()) && help_while_busy(); }
-  // Somebody who does so is in the agent's place.
+  // The agent is disarmed for a lease: a thread helps, or is_lent().
   bool is_helped() const { return leased_.load(std::memory_order_relaxed); }
-  // Of who has just waited: the agent is disarmed until the next call, or until it is late.
+  // The agent is disarmed until the program's next call, or until the timer finds that it is late.
   bool is_lent() const { return lent_.load(std::memory_order_relaxed); }
-  // Who did so is back.
+  // The thread that has called help() has returned from the host's call.
   void helped() {
     if (helped_since_.load(std::memory_order_relaxed) == 0) return;
     helped_since_.store(0, std::memory_order_relaxed);
@@ -161,7 +171,7 @@ class Agent {
     bool operator()() const { return call(object); }
   };
 
-  // One that waits while another polls; on its stack.
+  // A thread that waits while another one polls. On that thread's stack.
   struct Follower {
     Condition done;
     enum : uint32_t { asleep, has_it, to_poll };
@@ -211,31 +221,32 @@ class Agent {
   Engine* engine_;
   void (*idle_)();
   std::mutex mutex_;
-  std::atomic<int> wanting_{0};  // threads that want the mutex: a thread that polls lets them
-  bool polling_ = false;         // a thread of the program looks at the fabric, or is called to
-  bool asleep_ = false;          // it sleeps
-  bool passed_ = false;          // what is held was held as well when a thread passed by
-  std::vector<Follower*> followers_;  // oldest first; those who are called are no longer among them
-  std::atomic<bool> running_{false};  // read by who waits, without the mutex
+  std::atomic<int> wanting_{0};       // threads that want the mutex; a polling thread lets them in
+  bool polling_ = false;              // a thread of the program polls, or was called to
+  bool asleep_ = false;               // that thread sleeps
+  bool passed_ = false;               // pass() has left held operations unsent
+  std::vector<Follower*> followers_;  // oldest first; a thread that is called is removed
+  std::atomic<bool> running_{false};  // waiting threads read it without the mutex
   bool ending_ = false;
-  bool fabric_watched_ = true;  // the fabric's descriptor, by the agent
+  bool fabric_watched_ = true;  // the agent watches the fabric's descriptor
   bool host_lets_help_ = false;
-  // The agent is disarmed for who helps, or for the next call (`lent_`). Changes under the mutex.
+  // The agent is disarmed for a helping thread, or for the next call (`lent_`). Written under the
+  // mutex.
   std::atomic<bool> leased_{false}, lent_{false};
   std::array<Habit, steps> habits_;
-  Step left_ = Step::other;  // the last call, and when it was over
-  uint64_t left_at_ = 0;     // ns
-  // ns. 0: nobody waits in the host while there is much to do
+  Step left_ = Step::other;  // kind of the last call
+  uint64_t left_at_ = 0;     // when it ended, ns
+  // since when a thread waits in the host, ns; 0: none does, or there is nothing to do for it
   std::atomic<uint64_t> helped_since_{0};
-  bool timed_ = false;             // the timer runs, for
-  uint64_t lease_span_ = 0;        // ns
+  bool timed_ = false;             // the timer is set
+  uint64_t lease_span_ = 0;        // ns that the timer is set for
   uint64_t lease_end_ = 0;         // ns
-  std::atomic<bool> busy_{false};  // something came to the agent, or to who helps, until
-  uint64_t busy_until_ = 0;        // ns
-  uint64_t expected_until_ = 0;    // ns: something came to who helps, and more is to be expected
-  int disarms_first_ = 0;          // of so many threads that wait
+  std::atomic<bool> busy_{false};  // something arrived recently, for the agent or a helper
+  uint64_t busy_until_ = 0;        // ns; then `busy_` ends
+  uint64_t expected_until_ = 0;    // ns; until then a helping thread expects more to arrive
+  int disarms_first_ = 0;          // this many waits disarm the agent before they send
   int epoll_ = -1, end_bell_ = -1, timer_ = -1;
-  std::unordered_map<int, int> watched_;  // ranks of this node by descriptor of their process
+  std::unordered_map<int, int> watched_;  // ranks of this node, by descriptor of their process
   std::thread thread_;
 };
 

@@ -1,9 +1,9 @@
-// Consecutive puts or gets of one origin on the program's memory that may have been unmapped
-// (Memory::is_certain): the kernel copies (net/detour.h), so that this is an error of the operation
-// and does not end the process. Signal handlers are left to the program.
+// Consecutive puts or gets of one origin on program memory that may have been unmapped
+// (Memory::is_certain). The kernel copies (net/detour.h), so that a bad access is an error of the
+// operation and does not end the process. Signal handlers are left to the program.
 //
-// A system call takes 0.25 us and each run 0.02 (contiguous memory is one run), so as many
-// operations as come together are copied together.
+// A system call takes 0.25 us and each run 0.02 us (contiguous memory is one run), so all
+// operations that arrive together are copied together.
 #pragma once
 
 #include <sys/uio.h>
@@ -19,35 +19,35 @@ namespace nearcache::rma {
 
 class CheckedCopies {
  public:
-  // What is not done until `execute`. Its data must be there until then.
+  // An operation that is postponed until execute(). Its data must stay where it is until then.
   struct Copy {
     Head head;
     std::byte* memory;
-    const std::byte* data;  // of a put
+    const std::byte* data;  // to be put
   };
 
   bool empty() const { return copies_.empty(); }
   int origin() const { return origin_; }
-  // Whether the next one may be of this kind and length.
+  // Whether an operation of this kind and length may be added.
   bool takes(int origin, const Head& head) const {
     return copies_.empty() ||
            (origin == origin_ && head.kind == copies_.front().head.kind &&
             copies_.size() < net::Detour::most_runs && head.length <= net::Detour::bytes - bytes_);
   }
-  // No longer than a detour.
+  // The copy must not be larger than Detour::bytes.
   void add(int origin, const Copy& copy) {
     origin_ = origin;
     bytes_ += copy.head.length;
     copies_.push_back(copy);
   }
 
-  // Null if it is not one, or not a get.
+  // Returns the copy, if it is the only one and a get; otherwise null.
   const Copy* only_get() const {
     return copies_.size() == 1 && copies_.front().head.kind == Kind::get ? copies_.data() : nullptr;
   }
   void clear() { copies_.clear(), bytes_ = 0; }
 
-  // Calls with each in order, what became of it, and what was fetched.
+  // Executes all copies, and calls done(head, success, fetched data) for each in order.
   template <class Done>
   void execute(net::Detour* by, Done done) {
     for (size_t next = 0; next < copies_.size();) {

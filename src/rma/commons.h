@@ -1,11 +1,11 @@
-// What the ranks of one node share of a window at one of them: its lock, and the words by which
-// they synchronise. If others cannot address the window's memory, the owner has it alone.
+// What the ranks of a node share about one rank's part of a window: its lock, and the words by
+// which they synchronise. If the window is opened without a node, the owner has it alone.
 //
-// Accumulates on the memory are executed by the rank that requests them if it can address the
-// memory, and otherwise by the owner's agent, always under `elements`: so there is one atomic
-// domain. A lock rather than atomic instructions, because it serves every type and operation in the
-// same way, takes two atomic instructions for any number of elements where they would take one each
-// (128 doubles: 665 ns by compare-and-swap, 34 ns under a lock), and no rank need know which of the
+// Accumulates on the memory are executed by the rank that requests them if it can reach the memory,
+// and otherwise by the owner's agent, always under `elements`: so there is one atomic domain. A
+// lock is used rather than atomic instructions, because it serves every type and operation in the
+// same way, takes two atomic instructions for any number of elements instead of one for each (128
+// doubles: 665 ns by compare-and-swap, 34 ns under a lock), and no rank needs to know which of the
 // two another uses.
 #pragma once
 
@@ -21,33 +21,35 @@ struct alignas(64) Commons {
   static constexpr int most_rounds = 16;  // of a fence
   enum class Where : uint32_t { nowhere, arena, process };
 
-  std::atomic<uint64_t> window;  // its id; 0: none. Set last
-  // What follows is not written once `window` is set. Its memory: bytes from the arena's beginning,
-  // or an address of the owner's process; the unit of displacements.
+  std::atomic<uint64_t> window;  // the window's id; 0: none. Set last
+  // Constant once `window` is set. Where the memory is (an offset in the arena, or an address in
+  // the owner's process), its size in bytes, and the displacement unit.
   uint64_t place, size;
   int64_t unit;
   Where where;
   Mutex elements;
   LockWord lock;
-  // Who waits for the lock (lock_queue.h): how many tickets there were, and that of the owner.
+  // The queue for the lock (lock_queue.h): the number of tickets drawn so far, and the owner's
+  // ticket.
   static constexpr uint32_t no_ticket = 0;
   Mutex order;
   std::atomic<uint32_t> tickets, far_ticket;
-  std::atomic<uint32_t> granting;  // somebody is about to take the lock for another
+  std::atomic<uint32_t> granting;  // a rank is about to take the lock for another
 
-  // Words that others write and the owner awaits.
+  // Words that others write and the owner waits for.
   alignas(64) Doorbell bell;
-  std::atomic<uint32_t> tokens[most_rounds];  // by round: the last fence whose token has come
-  std::atomic<uint64_t> completed;            // epochs of origins
-  // Of the owner: fences that were entered by all, and before which all is executed here.
+  std::atomic<uint32_t> tokens[most_rounds];  // by round: the last fence whose token has arrived
+  std::atomic<uint64_t> completed;            // epochs that origins have completed
+  // Written by the owner: the number of fences that are over here, which means that all ranks have
+  // entered them and everything sent before is executed.
   alignas(64) std::atomic<uint64_t> fences_over;
   Doorbell over;
 
-  // Behind it, by rank of the node.
+  // One for each rank of the node, behind this struct.
   struct OfRank {
-    std::atomic<uint32_t> posts;   // epochs that it has posted
-    std::atomic<Held> holds;       // the lock, by its word
-    std::atomic<uint32_t> ticket;  // in the lock's queue
+    std::atomic<uint32_t> posts;   // epochs that it has posted to the owner
+    std::atomic<Held> holds;       // how it holds the lock, if taken by the word
+    std::atomic<uint32_t> ticket;  // its ticket for the lock
   };
   OfRank* of_ranks() { return reinterpret_cast<OfRank*>(this + 1); }
   static constexpr uint64_t bytes(size_t node_ranks) {

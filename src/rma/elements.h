@@ -7,9 +7,9 @@
 
 namespace nearcache::rma {
 
-// `bytes` are opaque: only replace and no_op know them, and bitwise operations. Logical ones are
-// integers in which not 0 is true. Pairs are the structs of minloc and maxloc: a value, then its
-// index (int, if not said otherwise).
+// `bytes` are opaque: only replace, no_op and the bitwise operations apply. Logical values are
+// integers; not 0 is true. Pairs are the structs of minloc and maxloc: a value, then its index (an
+// int unless the name says otherwise).
 enum class Element : uint8_t {
   bytes,
   int8,
@@ -58,24 +58,26 @@ enum class Operation : uint8_t {
 };
 inline constexpr int operation_count = 14;
 
-// Bytes from one element to the next. Of pairs, with what lies between value and index and behind
-// them.
+// Bytes from one element to the next; for pairs, including the gaps between and behind value and
+// index.
 size_t size_of(Element element);
 
-// Where the parts of a pair lie that has gaps between or behind them, which are not the pair's.
+// Where the parts of a pair with gaps lie. Gaps, between or behind the parts, do not belong to the
+// pair.
 struct PairParts {
   size_t value_bytes, index_at, index_bytes;
   size_t end() const { return index_at + index_bytes; }
 };
-// None of what has no gaps.
+// None if the element has no gaps.
 std::optional<PairParts> gapped_pair(Element element);
-// Bytes behind an element that are not its own: the last one of a row may end before them.
+// Bytes at the end of an element that are not its own: the last element of an array may lack them.
 size_t tail_of(Element element);
 
 // Whether the standard (or its examples) gives the operation a meaning for the type.
 bool has_meaning(Operation operation, Element element);
 
-// memory = memory op data, for `count` elements; has_meaning. Neither need be aligned.
+// memory = memory op data, for `count` elements. has_meaning() must be true. Neither address need
+// be aligned.
 void apply(Operation operation, Element element, std::byte* memory, const std::byte* data,
            size_t count);
 

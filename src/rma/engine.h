@@ -1,7 +1,7 @@
-// All windows of a rank on one fabric: hands what comes to the window it is for, and sends what
-// they have to say.
+// All windows of a rank on one fabric: passes what arrives to the window it is for, and sends what
+// the windows have to say.
 //
-// It has no lock and no thread: Agent (agent.h) gives it both. `poll` is all that makes it move.
+// It has no lock and no thread: Agent (agent.h) provides both. Nothing moves except in poll().
 #pragma once
 
 #include <algorithm>
@@ -31,41 +31,42 @@ class Engine final : public net::Receiver {
   PendingTable& pending() { return pending_; }
   net::Detour& detour() { return detour_; }
   net::DirectMemory* direct_memory() const { return direct_; }
-  // How often memory was read and written by the network, without its owner.
+  // How often the network has read and written other ranks' memory for this rank without involving
+  // them.
   struct Transfers {
     uint64_t reads = 0, writes = 0;
   };
   Transfers& transfers() { return transfers_; }
 
-  // Ranks agree on a window's id, and then open it. Meanwhile others may have opened it already:
-  // what they ask for waits until it is open here, if it is between these two that it comes. A
-  // window is closed when no member uses it any more. An id names one window of the job, for good.
+  // The ranks agree on a window's id and then open the window, some earlier than others. Requests
+  // that arrive here between begin_opening() and end_opening(), for a window that is not open yet,
+  // are kept until it is. A window is closed when no member uses it any more. An id is never used
+  // for a second window of the job.
   void begin_opening() { ++opening_; }
   void end_opening();
-  // With a node, its ranks among the members do so too, and the memory of all of them is in its
-  // arena.
+  // If `node` is not null, all members on that node must pass theirs as well.
   Window* open(uint64_t id, Members members, Memory memory, Node* node = nullptr);
   void close(Window* window);
 
-  // Receives, executes, and sends what is held. True if anything came.
+  // Receives, executes, and sends what is held. Returns true if anything arrived.
   bool poll();
   bool holds() const { return outbox_.holds(); }  // any thread
-  // Sends what is held.
+  // Sends held messages.
   void push() { outbox_.push_all(); }
-  // A window waits for a lock by words: `poll` looks at it.
+  // The window waits for a lock by shared words: poll() checks whether its turn has come.
   void expect_turns(Window* window) {
     if (std::ranges::find(queueing_, window) == queueing_.end()) queueing_.push_back(window);
   }
   bool expects_turns() const { return !queueing_.empty(); }
-  // Executes what this rank has sent to itself, without a look at the fabric. True if there was
-  // something.
+  // Executes what this rank has sent to itself, without polling the fabric. Returns true if there
+  // was anything.
   bool run_own();
 
   bool is_lost(int peer) const { return lost_.contains(peer); }
-  // of the first one; "" if there is none
+  // of the first lost rank; "" if there is none
   const std::string& why_lost() const { return why_lost_; }
 
-  // The reply of this token brings many bytes.
+  // The reply with this token will be large, and may be received in place.
   void expect_body(int peer, uint64_t token);
 
   void received(int from, std::span<const std::byte> batch) override;
@@ -75,7 +76,7 @@ class Engine final : public net::Receiver {
                       bool in_place) override;
   void lost(int peer, const std::string& why) override;
   void transferred(int peer, uint64_t token, std::span<const std::byte> data) override;
-  // The process of a rank of this node has ended.
+  // The process of a rank on this node has ended.
   void ended(int peer);
 
  private:
@@ -99,14 +100,14 @@ class Engine final : public net::Receiver {
   Outbox outbox_;
   PendingTable pending_;
   net::Detour detour_;
-  // by peer: replies with many bytes, in the order in which they were asked for
+  // by peer: tokens of large replies, in the order in which they were requested
   std::unordered_map<int, std::deque<uint64_t>> expected_;
   std::vector<Window*> queueing_;
   std::unordered_map<uint64_t, std::unique_ptr<Window>> windows_;
-  Window* unsettled_ = nullptr;  // took the last request
+  Window* unsettled_ = nullptr;  // the window that took the last request
   int opening_ = 0;
   std::unordered_map<uint64_t, std::unordered_map<int, BatchWriter>> early_;  // by window and rank
-  std::unordered_map<int, size_t> early_bytes_;                               // by rank
+  std::unordered_map<int, size_t> early_bytes_;                               // bytes by rank
   std::unordered_set<int> lost_;
   std::string why_lost_;
 };

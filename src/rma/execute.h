@@ -1,5 +1,5 @@
-// What an operation does to the memory of a window, whoever executes it: the owner for others, or
-// an origin that can address the memory.
+// What an operation does to the memory of a window, whether the owner executes it for others or an
+// origin that can address the memory.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@ struct Action {
   Kind kind;
   Element element;
   Operation operation;
-  const std::byte* data;  // as Transfer has them
+  const std::byte* data;  // as in Transfer
   std::byte* result;
-  // Of an accumulate: so many bytes are one element of the program's, which others never see in
-  // part. 0: an element.
+  // Of an accumulate: this many bytes are one element of the program, which others never see in
+  // part. If 0, size_of(element).
   uint64_t grain = 0;
 };
 
@@ -29,7 +29,7 @@ inline uint64_t grain_of(const Action& action) {
 
 inline bool computes(Kind kind) { return kind == Kind::accumulate || kind == Kind::fetch; }
 
-// How much of a run of elements must be there: what lies behind the last pair's index is not
+// How much of a run of elements must be there: what follows the index of the last pair is not
 // touched.
 struct Needed {
   uint64_t tail;
@@ -37,8 +37,8 @@ struct Needed {
   uint64_t of(uint64_t length) const { return length > tail ? length - tail : length; }
 };
 
-// Whether it can be executed on runs of memory, with which `each_run` calls until it is told not
-// to; it returns false if one is outside of the window.
+// Checks whether an action can be executed on runs of memory. each_run(f) calls f with each run
+// until f returns false; each_run returns false if a run is outside of the window.
 template <class EachRun>
 Status check(const Action& action, EachRun each_run) {
   if (computes(action.kind) && !has_meaning(action.operation, action.element))
@@ -50,14 +50,15 @@ Status check(const Action& action, EachRun each_run) {
   return !inside ? Status::out_of_range : whole ? Status::ok : Status::bad_operation;
 }
 
-// Of accumulates, so many bytes at a time exclude others, and one grain at least.
+// An accumulate excludes others for at most this many bytes at a time, but for at least one grain.
 inline constexpr uint64_t most_at_a_time = 64 << 10;
 inline uint64_t at_a_time(uint64_t grain) {
   return std::max(most_at_a_time / grain, uint64_t{1}) * grain;
 }
 
-// Which was checked. `elements` is the window's, `process` the caller's. Not done, or in part:
-// where somebody has ended in the middle of an accumulate, there are no more.
+// Executes an action that check() has approved. `elements` is the window's mutex, `process` the
+// caller's pid. Returns half_done, having done nothing or only a part, if a process has died in the
+// middle of an accumulate on this memory: no more accumulates are executed there.
 template <class EachRun>
 Status execute(const Action& action, Mutex* elements, uint32_t process, EachRun each_run) {
   const std::byte* data = action.data;

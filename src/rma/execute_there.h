@@ -1,6 +1,6 @@
-// What execute.h does, on memory that only the kernel may touch: another process's
-// (net/process_memory.h), or the program's that may have been unmapped (net/detour.h). Accumulates
-// read, compute here and write back under the window's lock for elements, like all accumulates on
+// Does the same as execute.h, on memory that only the kernel may touch: another process's
+// (net/process_memory.h), or program memory that may have been unmapped (net/detour.h). Accumulates
+// read, compute here and write back under the window's mutex for elements, like all accumulates on
 // that memory.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace nearcache::rma {
 
-// That one call of the kernel takes.
+// The most that is passed to one system call.
 inline constexpr size_t most_runs = 256;
 
 struct MemoryOf {
@@ -29,7 +29,7 @@ struct MemoryOf {
   }
 };
 
-// Of this process: no more bytes at a time than a detour has.
+// Memory of this process. At most Detour::bytes are copied at a time.
 struct OwnMemory {
   net::Detour* detour;
 
@@ -44,8 +44,8 @@ struct OwnMemory {
   }
 };
 
-// Calls `copy` with so many runs as one call of the kernel takes, `most` bytes together, until it
-// does not copy them all.
+// Calls copy(runs, bytes) with as many runs as one system call takes, of at most `most` bytes in
+// all, until the runs are used up or it fails to copy all of them.
 template <class EachRun, class Copy>
 net::Reached in_portions(uint64_t most, EachRun each_run, Copy copy) {
   std::array<iovec, most_runs> runs;
@@ -70,8 +70,8 @@ net::Reached in_portions(uint64_t most, EachRun each_run, Copy copy) {
   return reached;
 }
 
-// Value and index of each pair: what lies between and behind them may be another object, which
-// somebody writes meanwhile.
+// Writes value and index of each pair. The gaps between and behind them may be other objects, which
+// somebody may be writing to.
 template <class There>
 net::Reached write_pairs(const PairParts& parts, size_t size, There there, std::span<iovec> runs,
                          const std::byte* pairs) {
@@ -97,7 +97,8 @@ net::Reached write_pairs(const PairParts& parts, size_t size, There there, std::
   return reached;
 }
 
-// One portion of an accumulate, of `bytes`; under the lock for elements.
+// Executes one portion of an accumulate, of `bytes` bytes, under the mutex for elements. `again` is
+// a copy of `runs`, which are modified.
 template <class There>
 net::Reached compute_there(const Action& action, There there, std::span<iovec> runs,
                            std::span<iovec> again, uint64_t bytes, std::byte* buffer) {
@@ -117,8 +118,9 @@ net::Reached compute_there(const Action& action, There there, std::span<iovec> r
                : there.write(buffer, again, bytes);
 }
 
-// Which was checked; `all_bytes` is what its runs have together. `refused`: nothing has happened.
-// `intact` becomes false where an accumulate is not done, as with `execute`.
+// Executes an action that check() has approved; its runs have `all_bytes` in total. If it returns
+// `refused`, nothing was done. Sets `intact` to false in the cases in which execute() returns
+// half_done.
 template <class There, class EachRun>
 net::Reached execute_there(Action action, There there, uint64_t all_bytes, Mutex* elements,
                            uint32_t process, bool* intact, EachRun each_run) {
@@ -149,7 +151,7 @@ net::Reached execute_there(Action action, There there, uint64_t all_bytes, Mutex
     done += bytes;
     locked = reached == net::Reached::all && done < all_bytes && done % grain != 0;
     if (!locked) elements->unlock();
-    // What was done must not be done again by another way.
+    // What was done must not be repeated by other means.
     if (reached == net::Reached::refused && any) reached = net::Reached::unmapped;
     any = true;
     if (action.result != nullptr) action.result += bytes;

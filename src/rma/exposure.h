@@ -1,8 +1,8 @@
-// A window at the rank that owns the memory: executes the requests of others, keeps its lock, and
+// A window at the rank that owns the memory: executes the requests of others, manages the lock, and
 // counts.
 //
 // Requests of one origin are executed in the order in which they were sent, including those that
-// wait for a lock, so that a reply covers everything before it. Ranks that can address the memory
+// wait for a lock, so that a reply covers everything before it. Ranks that can reach the memory
 // execute their operations themselves (commons.h).
 #pragma once
 
@@ -26,12 +26,12 @@ struct Action;
 
 class Exposure {
  public:
-  // The most that one request may ask for; a batch holds it.
+  // The most bytes that one request may concern; a batch has room for them.
   static constexpr uint64_t most_bytes = net::Detour::bytes;
 
-  // `commons` and `detour` are kept; `process` is this one.
-  // `queue`: of the window's lock here. `tell` is called with a place of this node whose turn came.
-  // `direct`: of the network; null: it has no such thing.
+  // `commons` and `detour` must outlive this object; `process` is this process's pid. `queue` is
+  // that of the window's lock here. `tell` is called with the place on this node of each rank whose
+  // turn has come. `direct` is the network's; null if it has none.
   Exposure(Memory memory, int ranks, Outbox* outbox, net::Detour* detour, Commons* commons,
            LockQueue queue, uint32_t process, std::function<void(size_t place)> tell,
            net::DirectMemory* direct)
@@ -46,27 +46,28 @@ class Exposure {
         direct_(direct),
         layouts_(layout_share(ranks)) {}
 
-  // A request. False if its origin has sent more than it may while it waits for a lock. It is
-  // executed by the next `settle`, before the message goes.
+  // Takes a request. Returns false if its origin has sent more than it may while it waits for a
+  // lock. Execution may be postponed until settle(), which must be called while the message is
+  // still there.
   bool take(int from, const Message& message);
   void settle() {
     if (!copies_.empty() && !send_alone()) copy();
   }
-  // A put of one run whose data come to where they belong (Window::place_of_put).
+  // For a put of one run whose data is received in place (Window::place_of_put).
   std::byte* place_of_put(int from, const Head& head) const;
   void put_apart(int from, const Head& head, bool in_place);
   void forget(int peer);
-  // The window closes: what still waits, for a lock or for the end of a fence that a member's death
-  // has left open, gets an answer.
+  // Called when the window closes: answers what still waits for a lock, or for the end of a fence
+  // that a member's death has left open.
   void refuse(int from, const BatchWriter& messages);
   void refuse_held();
-  // The lock may be free for those who wait for their turn.
+  // Gives the lock, if it is free, to those whose turn it is.
   void grant();
 
   Memory& memory() { return memory_; }
-  // operations, since the beginning
+  // operations with this parity, since the beginning
   uint64_t executed(bool odd_epoch) const { return executed_[odd_epoch]; }
-  // epochs of origins that were completed and not yet waited for
+  // epochs that origins have completed and nobody has waited for yet
   uint64_t completed() const { return completed_; }
   void waited_for(uint64_t origins) { completed_ -= origins; }
 
@@ -83,7 +84,7 @@ class Exposure {
   bool send_alone();
   bool send_unsure(int to, const Head& request, const std::byte* data);
   static Head answer(const Head& request);
-  std::byte* reply(int to, const Head& request);  // where the data go
+  std::byte* reply(int to, const Head& request);  // returns where the data goes
   void send_data(int to, const Head& request, const std::byte* data);
   Status check(int from, const Message& message) const;
   template <class Function>
@@ -107,15 +108,15 @@ class Exposure {
   ToldLayouts layouts_;
   CheckedCopies copies_;
   std::vector<std::byte> fetched_;
-  // what came behind a lock that was not granted yet
+  // requests behind a lock that is not granted yet
   std::unordered_map<int, BatchWriter> deferred_;
-  // who believes to have the lock, which is lost
+  // origins that believe they have the lock, which is lost
   std::unordered_set<int> without_lock_;
   bool granting_ = false;
   uint64_t executed_[2] = {}, completed_ = 0;
 };
 
-// The answer to an operation that cannot be executed, where there is one.
+// Answers a request that cannot be executed.
 void refuse(Outbox* outbox, int to, const Head& request, Status status);
 
 }  // namespace nearcache::rma

@@ -1,14 +1,14 @@
-// The fence of a window: a dissemination barrier, in whose tokens every rank learns how many
+// The fence of a window: a dissemination barrier, whose tokens also tell every rank how many
 // operations were sent to it.
 //
-// In round k of ceil(log2 p) a rank sends one token to the rank 2^k further on, and waits for that
-// of the rank 2^k before it (Hensgen, Finkel, Manber, 1988). A count that is meant for the rank at
-// distance d travels in the rounds that are bits of d, so it arrives exactly once and is added to
-// others on the way (the routing of Bruck's all-to-all, 1997). Nobody acknowledges anything: a rank
-// leaves when it has met all, and has executed as many operations as were sent to it before this
-// fence. Those who have left already may send more: as nobody is more than one fence ahead, it is
-// enough that each operation says whether it came after an even or an odd number of fences, and
-// that both kinds are counted apart. What comes too early waits (Window::take).
+// In round k of ceil(log2 p) a rank sends one token to the rank 2^k after it, and waits for one
+// from the rank 2^k before it (Hensgen, Finkel, Manber, 1988). A count for the rank at distance d
+// travels in the rounds whose bits are set in d, so it arrives exactly once, and is added to others
+// on the way (the routing of Bruck's all-to-all, 1997). Nothing is acknowledged: a rank leaves when
+// all tokens have arrived and it has executed as many operations as were sent to it before this
+// fence. Ranks that have left already may send more. As no rank is more than one fence ahead, it is
+// enough that each operation says whether its origin had entered an even or an odd number of
+// fences, and that the two kinds are counted separately. What comes too early waits (Window::take).
 #pragma once
 
 #include <cstdint>
@@ -23,22 +23,24 @@ namespace nearcache::rma {
 
 class Fence {
  public:
-  // To a rank of the window.
+  // Sends a token to a rank of the window.
   using Send =
       std::function<void(int to, uint64_t fence, int round, std::span<const Piece> counts)>;
 
   Fence(int rank, int ranks, Send send);
 
-  // This rank has come, and has sent so many operations to each since its last fence.
+  // This rank enters a fence. `counts`: how many operations it has sent to each rank since its last
+  // one.
   void enter(std::span<const Piece> counts);
-  // `from` sent a token. False for one that no rank sends that follows the protocol.
+  // A token has arrived from `from`. Returns false if no rank that follows the protocol would send
+  // it.
   bool arrived(int from, uint64_t fence, int64_t round, std::span<const Piece> counts);
 
   bool met() const { return round_ == rounds_; }  // all have entered
   uint64_t entered() const { return fence_; }
-  bool odd() const { return (fence_ & 1) != 0; }  // so many have been entered
-  // Once met: how many operations of the kind that comes before the last fence were sent to this
-  // rank, since the beginning.
+  bool odd() const { return (fence_ & 1) != 0; }  // the number of fences entered is odd
+  // Valid once met(): how many operations of the parity that precedes the last fence were sent to
+  // this rank, since the beginning.
   uint64_t expected() const { return expected_[!odd()]; }
 
  private:
@@ -49,11 +51,11 @@ class Fence {
 
   int rank_, ranks_, rounds_ = 0;
   Send send_;
-  uint64_t fence_ = 0;  // that was entered last
+  uint64_t fence_ = 0;  // the last one entered
   int round_ = 0;       // whose token is awaited
   uint64_t expected_[2] = {};
-  std::map<int, uint64_t> counts_;                                // on their way, by distance
-  std::map<std::pair<uint64_t, int>, std::vector<Piece>> early_;  // tokens of others that are ahead
+  std::map<int, uint64_t> counts_;                                // to be passed on, by distance
+  std::map<std::pair<uint64_t, int>, std::vector<Piece>> early_;  // tokens of ranks that are ahead
 };
 
 }  // namespace nearcache::rma

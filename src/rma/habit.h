@@ -1,5 +1,5 @@
-// Whether after calls of some kind the next one comes at once: programs do the same again and
-// again.
+// Predicts whether a call of some kind is followed by the next one at once: programs do the same
+// again and again.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace nearcache::rma {
 class Habit {
  public:
   bool expects() const { return run_ >= needed_; }
-  // What came of the last one. Whoever has expected it in vain expects it only after twice as many
-  // that come at once.
+  // Records whether the next call followed at once. After a wrong prediction, twice as many calls
+  // in a row must be followed at once before the next prediction.
   void note(bool at_once) {
     if (at_once) {
       run_ = std::min<uint16_t>(most, run_ + 1u);

@@ -1,10 +1,10 @@
 // Datatypes with more runs than are worth sending with every operation: a target is told the blocks
-// of one element once, and from then on only their number.
+// of one element once, and from then on only the layout's number.
 //
-// What a target keeps is bounded: each origin has its share, and withdraws the least recently used
+// What a target keeps is bounded: each origin has its share, and withdraws its least recently used
 // layouts. What does not fit is sent as runs of memory, in as many messages as that takes. Telling
-// and withdrawing are requests like others, in order, so that an operation that waits for a lock
-// still means what it meant.
+// and withdrawing layouts are requests like any other and are executed in order, so that an
+// operation that waits for a lock still means what it meant.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 namespace nearcache::rma {
 
-// Elements of a datatype at a target. The number names these blocks, this size and extent, as long
-// as the process lives.
+// Elements of a datatype at a target. `number` stands for these blocks, this size and this extent
+// as long as the process lives.
 struct ElementLayout {
   uint64_t number = 0;
   uint64_t size = 0;   // bytes of data
@@ -27,13 +27,13 @@ struct ElementLayout {
   const void* context = nullptr;
   Piece (*block)(const void* context, uint64_t which) = nullptr;
 
-  // Of the memory of all elements: the run that is block `which` of element `element`.
+  // The run of memory that is block `which` of element `element`.
   Piece run(uint64_t element, uint64_t which) const {
     const Piece piece = block(context, which);
     return {piece.offset + static_cast<int64_t>(element) * extent, piece.length};
   }
-  // Calls with each run of so many bytes, which may end inside an element, until a call returns
-  // false; then so does this.
+  // Calls function(run) with the runs of the first `length` bytes of data, which may end within an
+  // element, until a call returns false. Then this returns false, too.
   template <class Function>
   bool each_run(uint64_t length, Function function) const {
     for (uint64_t element = 0; length > 0; ++element) {
@@ -48,8 +48,8 @@ struct ElementLayout {
   }
 };
 
-// Blocks that one origin may have told one target of a window: 48 MiB of the target's memory for
-// all of up to 512.
+// The blocks that one origin may have told one target of a window. All origins together, if they
+// are no more than 512, take up to 48 MiB of the target's memory.
 inline uint64_t layout_share(int ranks) {
   return std::clamp<uint64_t>((1 << 21) / static_cast<uint64_t>(ranks), 4096, 1 << 20);
 }
@@ -60,29 +60,30 @@ class SentLayouts {
  public:
   struct Sent {
     uint64_t number, blocks;
-    uint64_t told = 0;  // of the blocks
-    int users = 0;      // operations that are not issued in full
+    uint64_t told = 0;  // blocks told so far
+    int users = 0;      // operations not yet issued in full
   };
-  // One more user of the layout, and which others are to be taken back for it; null where it has no
-  // place now.
+  // Adds a user of the layout; `take_back` receives the numbers of layouts to withdraw for it.
+  // Returns null if there is no room now.
   Sent* use(const ElementLayout& layout, uint64_t share, std::vector<uint64_t>* take_back);
 
  private:
-  std::list<Sent> sent_;  // used last: in front
+  std::list<Sent> sent_;  // most recently used first
   uint64_t cost_ = 0;
 };
 
-// At a target: what origins have told. Nothing of it is believed.
+// At a target: what origins have told. None of it is trusted.
 class ToldLayouts {
  public:
   struct Told {
     int64_t extent = 0;
     uint64_t expected = 0, size = 0;
     std::vector<Piece> blocks;
-    std::vector<uint64_t> begins;  // of each block in the packed data
+    std::vector<uint64_t> begins;  // where each block begins in the packed data
 
-    // Calls with offset and length of each run of so many bytes after `skip` of the packed data.
-    // False where there is none, or once a call says so.
+    // Calls function(offset, length) with the runs of `length` bytes that follow the first `skip`
+    // bytes of packed data. Returns false if the layout is incomplete or invalid, or once a call
+    // returns false.
     template <class Function>
     bool each_run(uint64_t skip, uint64_t length, Function function) const {
       if (blocks.size() != expected || size == 0) return false;
@@ -107,7 +108,7 @@ class ToldLayouts {
 
   explicit ToldLayouts(uint64_t share) : share_(share) {}
 
-  // All blocks of a layout, or the next of them. What is too much is not kept.
+  // Takes all blocks of a layout, or the next ones. What exceeds the origin's share is not kept.
   void tell(int from, const Message& message);
   void take_back(int from, uint64_t number);
   void forget(int from) { origins_.erase(from); }

@@ -1,21 +1,22 @@
-// Who waits for a window's lock at one target: ranks of its node, by words that they share, and the
-// owner, for the first of those far ranks that have asked it (locks.h). Granted in the order in
-// which they came, by whoever gives the lock back and sees that somebody waits, to near and far
-// alike: a far rank's turn comes after those of the near ranks that came before its owner asked for
-// it, of which there are as many as the node has ranks at most.
+// The queue for a window's lock at one target. Ranks of the target's node wait in it through shared
+// words. So does the owner, on behalf of the first of the far ranks that have requested the lock
+// (locks.h). The lock is granted in order of arrival, to near and far ranks alike, by a rank that
+// releases it and sees that somebody waits. A far rank's turn comes after those of the near ranks
+// that came before its owner entered the queue; these are at most as many as the node has ranks.
 //
-// Each who waits has one word, with its ticket. So there is nothing that a rank which dies could
-// leave half linked, and who is gone is taken out by storing 0. All changes are made under a mutex,
-// which is taken over from the dead; who waits looks at its own word only.
+// Each waiting rank has one word, which holds its ticket. So a rank that dies leaves nothing half
+// linked, and is removed by storing 0. All changes are made under a mutex, which is taken over from
+// a dead process; a waiting rank looks only at its own word.
 //
-//   - The word of the lock says whether anybody waits. Who enters says so first, and then looks
-//     whether the lock is free; who gives it back does so first, and then looks whether anybody
-//     waits, in one instruction. So one of them sees the other.
-//   - Who grants takes the lock in the other's name, says that the other holds it, and then takes
-//     away its ticket: it is not granted twice, and can be given back if the other has ended.
-//     tests/protocol/lock.pml has it all.
-//   - Who ends while it changes the word, for itself (Held::unsure) or another (`granting`), leaves
-//     it unknown who has the lock: it is lost, and who waits for it, or comes, is told so.
+//   - The lock's word says whether anybody waits. A rank that enters the queue first says so, then
+//     checks whether the lock is free. A rank that releases the lock does so and checks whether
+//     anybody waits in one instruction. So one of them sees the other.
+//   - A rank that grants the lock takes it in the other's name, records that the other holds it,
+//     and then removes the other's ticket. So the lock is not granted twice, and can be released if
+//     the other has died. tests/protocol/lock.pml models all of this.
+//   - If a rank dies while it changes the word, for itself (Held::unsure) or for another
+//     (`granting`), nobody knows who has the lock. It is lost: ranks that wait for it, or request
+//     it later, get an error.
 #pragma once
 
 #include <cstddef>
@@ -27,22 +28,23 @@ namespace nearcache::rma {
 
 class LockQueue {
  public:
-  // `ranks`: of the node. `process`: the caller's.
+  // `ranks`: of the node. `process`: the caller's pid.
   LockQueue(Commons* commons, size_t ranks, uint32_t process)
       : commons_(commons), ranks_(ranks), process_(process) {}
 
-  // Who waits is named by its place on the node, or is this: the owner, for a far rank.
+  // A waiting rank is identified by its place on the node; this number is the owner, on behalf of a
+  // far rank.
   size_t owner() const { return ranks_; }
 
-  // It waits from now on, and did not before. Then `grant`, as the lock may be free.
+  // Adds `who`, which must not be in the queue. grant() must follow, as the lock may be free.
   void enter(size_t who, LockType type);
-  // False once it has been granted.
+  // Returns false once the lock has been granted to `who`.
   bool waits(size_t who) const {
     return ticket(who).load(std::memory_order_acquire) != Commons::no_ticket;
   }
-  // It waits no more. False if it does not: it never did, or the lock is its own.
+  // Removes `who`. Returns false if it is not in the queue: it never was, or the lock is its own.
   bool leave(size_t who);
-  // Gives the lock to those whose turn it is, and calls with each, who must be told.
+  // Gives the lock to those whose turn it is. Calls granted(who) for each, which must be told.
   template <class Granted>
   void grant(Granted granted) {
     for (size_t who; (who = grant_next()) != nobody;) granted(who);

@@ -1,7 +1,7 @@
-// The lock of a window at its owner: shared and exclusive, for ranks that request it by messages,
-// granted in order of request. Ranks that can address the lock's word take it there while nobody
-// waits, and wait in its queue (lock_queue.h); so does the owner, for the first of those that have
-// asked it.
+// The lock of a window at its owner, shared and exclusive, for ranks that request it by messages;
+// it is granted in order of request. Ranks that can address the lock's word take it there while
+// nobody waits, and otherwise wait in its queue (lock_queue.h). So does the owner, on behalf of the
+// first of the ranks that have sent it a request.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,18 @@ namespace nearcache::rma {
 class Locks {
  public:
   Locks(LockWord* word, LockQueue queue) : word_(word), queue_(queue) {}
-  // True if granted at once; otherwise the origin waits for its turn, which may have come already:
-  // the queue is to be granted.
+  // Returns true if the lock is granted at once. Otherwise the origin waits for its turn, which may
+  // have come already: the caller must call LockQueue::grant.
   bool ask(int origin, LockType type);
-  // False if it holds none.
+  // Returns false if the origin holds no lock.
   bool release(int origin);
-  // Whose turn has come; it holds its lock from now on, and the queue is to be granted once more.
+  // Returns the origin whose turn has come, and which holds its lock from now on. The caller must
+  // then call LockQueue::grant once more.
   std::optional<int> grant_next();
   bool waits(int origin) const;
-  // Nobody will have a turn any more: who waits for one, and does not from now on.
+  // Nobody's turn will come any more: removes all waiting origins and returns them.
   std::vector<int> give_up();
-  // It is gone, and with it what it held or waited for.
+  // The origin is gone: releases what it held, and removes what it waited for.
   void forget(int origin);
 
  private:
@@ -40,9 +41,9 @@ class Locks {
 
   LockWord* word_;
   LockQueue queue_;
-  std::optional<int> exclusive_;  // who holds it, of those who have asked
-  // by origin: how often (threads of one that holds a shared lock do not ask again, a peer that is
-  // broken might)
+  std::optional<int> exclusive_;  // of the origins that sent a request
+  // by origin: how often (threads of an origin that holds a shared lock do not request it again,
+  // but a faulty peer might)
   std::unordered_map<int, uint32_t> held_;
   std::deque<Waiting> waiting_;  // the first one is in the queue, or its turn has come
 };

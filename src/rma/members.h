@@ -1,4 +1,4 @@
-// The ranks of a window, and which ranks of the job they are.
+// The ranks of a window, and their ranks in the job.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@ namespace nearcache::rma {
 
 class Members {
  public:
-  // All of a job, in their order: keeps nothing.
+  // All ranks of the job, in order: stores nothing.
   explicit Members(int ranks) : size_(ranks) {}
-  // By rank of the window.
+  // `peers`: ranks in the job, by rank of the window.
   explicit Members(std::vector<int> peers);
 
   int size() const { return size_; }
   int peer(int rank) const { return peers_.empty() ? rank : peers_[static_cast<size_t>(rank)]; }
-  // The other way round; -1: it is no member.
+  // The inverse of peer(); -1 if this peer is not a member.
   int rank_of(int peer) const;
 
  private:

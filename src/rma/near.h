@@ -1,5 +1,5 @@
-// A target of this rank's node, with which it shares words of the window: itself, and whoever uses
-// the same arena.
+// A target on this rank's node that shares the words of the window: this rank itself, and the ranks
+// that use the same arena.
 #pragma once
 
 #include <sys/types.h>
@@ -14,40 +14,40 @@ namespace nearcache::rma {
 
 struct Near {
   enum class Open : uint8_t { no, active, passive };
-  // How its memory is reached: by loads and stores, by the kernel (net/process_memory.h), or not at
-  // all: then operations and locks go by messages.
+  // How the target's memory is reached: by loads and stores, by kernel copies
+  // (net/process_memory.h), or not at all, so that operations and locks are sent as messages.
   enum class Reach : uint8_t { messages, process, memory };
 
-  // Operations may be executed at once, as in an epoch of this kind, and nothing is to be said of
-  // earlier ones. Whoever knows of epochs sets it (EngineWindow).
+  // Set by code that knows about epochs (EngineWindow): operations may be executed at once, as in
+  // an epoch of this kind, and there is no error of earlier ones to report.
   std::atomic<Open> open{Open::no};
   std::atomic<Reach> reach{Reach::messages};
-  bool locked = false;              // this rank holds the lock, by its word
-  bool frees = false;               // it gives it back when what it has sent is executed
-  std::atomic<bool> queued{false};  // it waits for it, or its turn has come
+  bool locked = false;              // this rank holds the lock, taken by its word
+  bool frees = false;               // it is released once what was sent is executed
+  std::atomic<bool> queued{false};  // this rank is in its queue, or its turn has come
   LockType type = LockType::shared;
-  bool in_short = false;  // the lock is all that is known of an epoch (EngineWindow)
-  int rank = 0;           // of the window
+  bool in_short = false;  // nothing else records this lock epoch (EngineWindow)
+  int rank = 0;           // in the window
   int place = 0;          // on the node
-  uint32_t started = 0;   // of its posts
-  // Reached by loads and stores. No bytes: nothing can be said without the window's `Memory`.
+  uint32_t started = 0;   // number of its posts used by a start
+  // For loads and stores. If `size` is 0, only the window's Memory knows what is there.
   std::byte* base = nullptr;
   uint64_t size = 0;
-  uint64_t word_places = 0;  // where 8 bytes may begin
+  uint64_t word_places = 0;  // offsets at which 8 bytes may begin
   int64_t unit = 1;
   pid_t process = 0;
-  // null until it has been found, and for good where a member was lost before
+  // null until found, and for good if a member was lost before that
   Commons* commons = nullptr;
-  std::atomic<Held>* holds = nullptr;  // in it, what others must know of `locked`
+  std::atomic<Held>* holds = nullptr;  // in `commons`: tells others about `locked`
 
-  // So many bytes, not 0, of the memory there; null if they are not all in the window.
+  // Returns the address of `length` bytes (not 0) of the memory; null if not all are in the window.
   std::byte* at(int64_t displacement, uint64_t length) const {
     int64_t from;
     if (__builtin_mul_overflow(displacement, unit, &from)) return nullptr;
-    const auto begin = static_cast<uint64_t>(from);  // below 0: beyond the end
+    const auto begin = static_cast<uint64_t>(from);  // negative: beyond the end
     return begin <= size && length <= size - begin ? base + begin : nullptr;
   }
-  // The same of 8 bytes.
+  // Like at(), for 8 bytes.
   [[gnu::always_inline]] bool has_word(int64_t displacement, std::byte** at) const {
     int64_t from;
     if (__builtin_mul_overflow(displacement, unit, &from) ||
@@ -62,7 +62,7 @@ struct Near {
     reach = Reach::memory;
   }
   bool reaches(Reach by) const { return reach.load(std::memory_order_relaxed) == by; }
-  // False if it is not free.
+  // Returns false if the lock is not free.
   [[gnu::always_inline]] bool take_lock(LockType as) {
     say_unsure();
     if (commons->lock.try_take(as)) return lock_taken(as), true;
@@ -74,7 +74,7 @@ struct Near {
     holds->store(as == LockType::shared ? Held::shared : Held::exclusive,
                  std::memory_order_relaxed);
   }
-  // True if somebody waits for it: then Window::hand_over.
+  // Returns true if somebody waits for the lock: Window::hand_over must follow.
   [[gnu::always_inline]] bool give_back_lock() {
     locked = false;
     say_unsure();
@@ -84,8 +84,8 @@ struct Near {
   }
 
  private:
-  // Before the lock's word is changed. Only others that look after this process has ended must see
-  // it, which see all that it had done: the order of its instructions is enough.
+  // Called before the lock's word is changed. Only ranks that look after this process has ended
+  // must see it, and they see everything the process did, so program order is enough.
   void say_unsure() {
     holds->store(Held::unsure, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -1,5 +1,5 @@
-// The fence of a window whose members all share memory: the barrier of Fence, by words instead of
-// tokens. Writes made before it need no counts, because the writer has executed them itself.
+// The fence of a window whose members all share memory: the same barrier as Fence, by shared words
+// instead of tokens. No operations are counted, because origins execute them themselves.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ class Window;
 class NearFence {
  public:
   void enter(Window* window);
-  // Goes on with what has come; true if all have entered.
+  // Advances as far as tokens have arrived. Returns true if all ranks have entered.
   bool met(Window* window);
 
  private:
   void send_round(Window* window) const;
 
-  uint32_t fence_ = 0;  // that was entered last; may wrap
+  uint32_t fence_ = 0;  // the last one entered; may wrap around
   int round_ = 0;       // whose word is awaited
 };
 

@@ -1,5 +1,5 @@
-// Operations whose replies are awaited, by the token that the reply brings back. A token is valid
-// once: one that is made up, or comes again, names nothing.
+// Operations that wait for a reply, by the token that the reply brings back. A token is valid once:
+// an invented or repeated one matches nothing.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,24 @@ namespace nearcache::rma {
 
 class Window;
 
-// Called once when an operation is complete.
+// Called once, when an operation is complete.
 struct Completion {
   void (*call)(void* context, Status status) = nullptr;
   void* context = nullptr;
 };
 
 struct Pending {
-  // location: a reply with a key. transfer: not a message, but what the network says.
+  // What ends the operation. location: a reply with a key. transfer: not a message, but a report of
+  // the network.
   enum class By : uint8_t { reply, location, transfer };
 
-  Window* window = nullptr;  // null: it is closed
-  int target = 0;            // rank of the window
-  int peer = 0;              // of the job
-  // of the messages to the target: when the reply is here, all up to this one are executed
+  Window* window = nullptr;  // null: closed
+  int target = 0;            // rank in the window
+  int peer = 0;              // rank in the job
+  // the message that is answered: with the reply, all messages to the target up to it are executed
   uint64_t sequence = 0;
-  uint64_t bytes = 0;       // that had been issued by then
-  std::byte* to = nullptr;  // of an operation that fetches
+  uint64_t bytes = 0;       // issued to the target by then
+  std::byte* to = nullptr;  // where fetched data goes; else null
   uint64_t length = 0;
   Completion completion{};
   By by = By::reply;
@@ -37,9 +38,9 @@ struct Pending {
 class PendingTable {
  public:
   uint64_t add(const Pending& pending);
-  // Null if there is none of this token that waits for `peer`.
+  // Returns null if no operation with this token waits for `peer`.
   const Pending* find(uint64_t token, int peer) const;
-  // Takes it out. False if there is none of this token that waits for `peer`.
+  // Removes the operation. Returns false if none with this token waits for `peer`.
   bool take(uint64_t token, int peer, Pending* pending);
   // Takes out the next one that waits for this peer, from a place in the table on, which is 0 at
   // first. False if there is none.

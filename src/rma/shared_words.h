@@ -1,5 +1,5 @@
-// Words through which ranks of one node synchronise without messages, in memory that they share.
-// Zeroed memory is their initial state.
+// Words in shared memory through which the ranks of one node synchronise without messages. Their
+// initial state is zero.
 #pragma once
 
 #include <atomic>
@@ -10,21 +10,22 @@
 namespace nearcache::rma {
 
 enum class LockType : uint8_t { shared, exclusive };
-// How a rank holds a lock that it has taken by its word. `unsure`: it is about to take it, or to
-// give it back.
+// How a rank holds a lock that it has taken by its word. `unsure`: it is about to take it or to
+// release it.
 enum class Held : uint32_t { no, shared, exclusive, unsure };
 
-// A lock that is held for moments. Who waits longer than that sleeps, and takes it over from a
-// process that has died with it.
+// A mutex that is held only briefly. A thread that waits longer sleeps, and notices if the process
+// that holds it has died.
 class Mutex {
  public:
-  // `process`: the caller's. From one that has ended it is taken over: for what can be mended, or
-  // is known to be lost by other means (lock_queue.h).
+  // `process` is the caller's pid. Takes the mutex over from a process that has died: for state
+  // that can be repaired, or whose loss is known by other means (lock_queue.h).
   void lock_or_take_over(uint32_t process) {
     if (!try_lock(process)) [[unlikely]]
       lock_contended(process << 1, true);
   }
-  // False, from then on, where a process has ended that held it: what it did is half done.
+  // Returns false, now and ever after, if a process has died with the mutex: what it did is half
+  // done.
   [[nodiscard]] bool lock_intact(uint32_t process) {
     return try_lock(process) || lock_contended(process << 1, false);
   }
@@ -38,22 +39,22 @@ class Mutex {
   }
 
  private:
-  static constexpr uint32_t sleepers = 1, spoilt = 1;  // nobody holds it, and nobody ever will
+  static constexpr uint32_t sleepers = 1, spoilt = 1;  // spoilt: held by nobody, for good
   void wake();
   bool lock_contended(uint32_t own, bool takes_over);
 
-  std::atomic<uint32_t> word_;  // twice the process that holds it, and whether others sleep
+  std::atomic<uint32_t> word_;  // twice the holder's pid, plus 1 if others sleep
 };
 
-// A window's lock at one target, for whoever gets it at once. Those who do not wait in its queue
-// (lock_queue.h): as long as somebody is in it, nobody passes by. It is lost when a rank ended
-// while it took or gave it back: nobody knows who has it, so nobody gets it any more.
+// A window's lock at one target, for ranks that get it at once. Others wait in its queue
+// (lock_queue.h); while any do, no rank overtakes them. The lock is lost if a rank has died while
+// taking or releasing it: nobody knows who has it, so nobody gets it any more.
 class LockWord {
  public:
   bool try_take(LockType type) { return take(type, exclusive | queue | lost); }
-  // For the first of the queue.
+  // For the first rank of the queue.
   bool try_take_in_turn(LockType type) { return take(type, exclusive | lost); }
-  // True if somebody is in the queue, which is to be granted.
+  // Returns true if anybody is in the queue: LockQueue::grant must follow.
   [[gnu::always_inline]] bool release(LockType type) {
     const uint32_t before = type == LockType::exclusive
                                 ? word_.fetch_sub(exclusive, std::memory_order_acq_rel)
@@ -72,7 +73,7 @@ class LockWord {
 
  private:
   static constexpr uint32_t exclusive = 1U << 31, queue = 1U << 30, lost = 1U << 29;
-  static constexpr uint32_t holders = lost - 1;  // how many share it
+  static constexpr uint32_t holders = lost - 1;  // the number of shared holders
 
   [[gnu::always_inline]] bool take(LockType type, uint32_t against) {
     uint32_t now = word_.load(std::memory_order_relaxed);
@@ -89,16 +90,16 @@ class LockWord {
   std::atomic<uint32_t> word_;
 };
 
-// Wakes who waits for a word to change.
+// Wakes threads that wait for a word to change.
 class Doorbell {
  public:
-  // After the word has been changed.
+  // Call this after the word has been changed.
   void ring() {
-    if (sleepers_.fetch_add(0) == 0) return;  // who comes to sleep after that sees the word
+    if (sleepers_.fetch_add(0) == 0) return;  // a thread that goes to sleep later sees the word
     rings_.fetch_add(1);
     futex_wake(&rings_);
   }
-  // Sleeps until it rings, so many nanoseconds at most, but not if it is `done`.
+  // Sleeps until it rings, for at most `ns` nanoseconds; not at all if done() is true.
   template <class Done>
   void wait(Done done, uint64_t ns) {
     sleepers_.fetch_add(1);

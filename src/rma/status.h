@@ -1,4 +1,4 @@
-// What can be wrong with an operation.
+// What became of an operation.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ enum class Status : uint8_t {
   no_window,
   lost_peer,
   lost_lock,
-  half_done  // a rank has ended while it executed an accumulate there
+  half_done  // a rank died while it executed an accumulate there
 };
 inline constexpr int status_count = 8;
 

@@ -1,21 +1,20 @@
-// A window as one rank has it: what it has asked of others, and its own memory that others ask for
-// (`exposure`).
+// A window as one rank has it: what it has requested of others, and its own memory, on which it
+// executes what others request (`exposure`).
 //
-// Nothing here waits. A call that must not return before something has happened says what to wait
-// for: a mark, which `reached` and `landed` compare with what has come back, or one of the
-// questions below. Messages to a target are numbered; as a target executes those of one origin and
-// window in order, a reply tells that all up to its message are executed, so two numbers for each
-// target are all that completion needs. Operations are held until a batch is full or somebody asks
-// for a mark.
+// Nothing here waits. A call that must not return before something has happened tells its caller
+// what to wait for: a mark, to be passed to reached(), or one of the predicates below. Messages to
+// a target are numbered. A target executes those of one origin and window in order, so a reply
+// implies that all messages up to its own are executed, and two numbers per target are all that
+// completion needs. Operations are held (outbox.h) until a batch is full or somebody waits.
 //
-// Memory of near targets (near.h) that this rank reaches is written and read at once, if no message
-// to them is under way: then there is nothing to wait for. Only a lock that is not free, and what
-// comes behind it, goes by messages.
+// Memory of near targets (near.h) that this rank can reach is read and written at once, if no
+// message to the target is in flight: then there is nothing to wait for. If the target's lock is
+// not free, operations are deferred until this rank's turn comes.
 //
-// In five files: window.cpp (near targets, what has come back, the end of others),
-// window_operations.cpp, window_transfers.cpp (RDMA), window_locks.cpp and window_epochs.cpp.
+// In five files: window.cpp (near targets, replies, the end of other ranks), window_operations.cpp,
+// window_transfers.cpp (RDMA), window_locks.cpp and window_epochs.cpp.
 //
-// Targets and origins are ranks of the window. One thread at a time, but for what says otherwise.
+// Targets and origins are ranks of the window. One thread at a time, unless stated otherwise.
 #pragma once
 
 #include <atomic>
@@ -39,8 +38,8 @@ namespace nearcache::rma {
 
 class Engine;
 
-// One operation, as the program asks for it. `pieces` are runs of memory relative to the
-// displacement, none of them empty; without, there is one of `length`.
+// One operation, as the program requests it. `pieces` are runs of memory relative to the
+// displacement, none of them empty; without pieces, there is one run of `length` bytes.
 struct Transfer {
   Kind kind;
   int target = 0;
@@ -48,25 +47,25 @@ struct Transfer {
   uint64_t length = 0;  // bytes of memory at the target
   std::span<const Piece> pieces = {};
   ElementLayout layout = {};  // instead of pieces: `length` bytes of such elements
-  // what is sent, packed. Compare-and-swap: the new value, then the compared one
+  // data to send, packed. Compare-and-swap: the new value, then the one to compare with
   const std::byte* data = nullptr;
-  std::byte* result = nullptr;  // what is fetched, packed
+  std::byte* result = nullptr;  // where fetched data goes, packed
   Element element = Element::bytes;
   Operation operation = Operation::replace;
   uint64_t grain = 0;          // as in Action
-  Completion completion = {};  // of an operation that fetches: when the result is there
+  Completion completion = {};  // of an operation that fetches: when the result is here
 
-  // How far `Window::issue` has come.
+  // Progress of Window::issue.
   uint64_t done = 0;
   size_t piece = 0;
   uint64_t of_piece = 0;
   uint64_t which_element = 0;
   SentLayouts::Sent* sent = nullptr;
-  bool direct = false;  // by the network, without the target
+  bool direct = false;  // done by the network, without the target
 };
 
-// How far what was asked of a target must have come: messages and, apart from them, what the
-// network does without the target.
+// How far requests to a target must have come: messages and, counted separately, what the network
+// does without the target.
 struct Mark {
   Mark(uint64_t of_messages = 0, uint64_t of_transfers = 0)
       : messages(of_messages), transfers(of_transfers) {}
@@ -77,7 +76,7 @@ struct Mark {
 
 class Window {
  public:
-  // `node` as for Engine::open; it outlives the window.
+  // `node` as in Engine::open; it outlives the window.
   Window(Engine* engine, uint64_t id, Members members, Memory memory, Node* node = nullptr);
   ~Window();
 
@@ -86,132 +85,137 @@ class Window {
   const Members& members() const { return members_; }
   Exposure& exposure() { return exposure_; }
 
-  // Near targets. Any thread, once all were found.
+  // Returns a near target; null if the rank is not near. Any thread, once all have been found.
   Near* near(int rank) { return nears_in_row_ == 0 ? search_near(rank) : near_in_row(rank); }
-  // The same where no other ranks lie between them; else null.
+  // Likewise, if no other ranks lie between the near ones; else null.
   Near* near_in_row(int rank) { return in_row(rank) ? &nears_[place_in_row(rank)] : nullptr; }
   bool in_row(int rank) const { return place_in_row(rank) < nears_in_row_; }
-  // Those that lie so: all, or none.
+  // All near targets if no other ranks lie between them; else none.
   std::span<Near> row() { return {nears_.get(), nears_in_row_}; }
-  // Which is in the row.
+  // in_row(rank) must be true.
   Near& of_row(int rank) { return nears_[place_in_row(rank)]; }
   std::span<Near> nears() { return {nears_.get(), near_count_}; }
-  size_t reached_nears();  // of how many the memory is reached without messages
+  size_t reached_nears();  // the number whose memory is reached without messages
   Near& own() { return *near(rank_); }
-  // All members, and their epochs of active targets need no messages.
+  // All members are near, and active-target epochs need no messages.
   bool all_near() const { return all_near_; }
-  // Looks for what the others of the node have published; true if nothing is missing any more.
+  // Looks for what other ranks of the node have published. Returns true if nothing is missing any
+  // more.
   bool find_nears();
-  // The memory of the target may be used at once in an epoch that is open: this rank has the lock
-  // that it wants, and there is no error to tell.
+  // In an open epoch: whether the target's memory may be used at once. This rank has the lock that
+  // it wants, and there is no error to report.
   bool ready(int rank);
-  // A put or get of one run, in an epoch that is open, of a target that the kernel reaches. False
-  // if it is to be issued: then it may have been done in part. Any thread.
+  // A put or get of one run in an open epoch, at a target that is reached through the kernel. If it
+  // returns false, the operation must be issued, and may have been done in part already. Any
+  // thread.
   static bool move_at_once(const Near& near, Kind kind, int64_t displacement, void* here,
                            uint64_t bytes);
-  // This rank waits in the queue of a near target's lock, with what it has asked of it meanwhile.
-  // When it `has_turn` (told by this window's bell) the next `take_turns` does that, as
-  // Engine::poll does. Any thread.
+  // queued(): this rank is in the queue for a near target's lock, and has deferred operations until
+  // it gets the lock. Once it has_turn() (this window's bell then rings), the next take_turns()
+  // executes them; so does Engine::poll. Any thread.
   bool queued(int rank);
   bool has_turn(int rank);
-  // True if there was one.
+  // Returns true if there was a turn to take.
   bool take_turns();
-  // A lock that was taken by its word was given back, and somebody waits: gives it to those whose
-  // turn it is. True if the target must be told, for a far rank, by `tell_freed`. Any thread.
+  // Gives a lock that was released by its word, while somebody waited, to those whose turn it is.
+  // Returns true if the target must be told, on behalf of a far rank, by tell_freed(). Any thread.
   bool hand_over(const Near& near);
   void tell_freed(const Near& near);
-  // No message was ever sent to a target, and there was no error.
+  // No message was ever sent to any target, and there was no error.
   bool silent() const { return targets_.empty(); }
 
-  // Sends the operation, in parts if it is large. False if the target has so much before it that
-  // the rest must wait until it is not `crowded` any more.
+  // Issues the operation, in parts if it is large. Returns false if so much is outstanding at the
+  // target that the rest must wait until it is no longer crowded().
   bool issue(Transfer* transfer);
   bool crowded(int rank) const;
-  // The same of a put of few bytes in one run, to a target that messages go to already. False, and
-  // nothing has happened, if it is to be issued.
+  // Like issue(), for a small put of one run to a target that is sent messages already. Returns
+  // false, having done nothing, if issue() must be called instead.
   bool put_few(int rank, int64_t displacement, const void* data, uint64_t length);
-  // Nothing that the network does without the target, or any, is under way: to be waited for before
-  // whatever tells others that it is done, `unlock`, `unlock_all`, `complete`, `fence_enter`.
+  // Whether none of the network's transfers is in flight, to this target or to any. To be waited
+  // for before calls that tell others of completion: `unlock`, `unlock_all`, `complete`,
+  // `fence_enter`.
   bool transferred(int rank) const;
   bool transferred() const { return transfers_ == 0; }
 
-  // Asks that all that was issued to the target be executed. What is held goes when somebody waits,
-  // here and below, or at Engine::push. Nothing goes where nothing is outstanding. A lock that
-  // waits for an operation is taken: programs exclude others by a lock and a flush.
+  // Requests that everything issued to the target be executed. Held messages are sent when somebody
+  // waits, here and below, or by Engine::push. Nothing is sent if nothing is outstanding. A lock
+  // that is to go with the first operation is requested now: programs use a lock and a flush to
+  // exclude others.
   Mark flush(int rank);
-  // Sends what is held if there is nothing to wait for.
+  // The mark is for operations that fetch. Sends what is held if there are none to wait for.
   Mark flush_local(int rank);
   bool reached(int rank, Mark mark) const;
   // Of the same for all targets. What other threads issue meanwhile is not waited for.
   void flush_all();
   bool all_reached() const;
 
-  // The lock goes with the first operation. `no_check`: the program says that it conflicts with
-  // none.
+  // The lock is requested with the first operation. `no_check`: the program promises that no other
+  // lock conflicts with it.
   void lock(int rank, LockType type, bool no_check);
-  // Asks for it at once.
+  // Requests the lock at once.
   Mark lock_now(int rank);
-  // When the mark is reached all is executed, and the lock is free.
+  // When the mark is reached, everything is executed and the lock is released.
   Mark unlock(int rank);
-  // A shared lock of each target, which goes with the first operation to it.
+  // A shared lock of each target, requested with the first operation on it.
   void lock_all(bool no_check) { all_locked_ = !no_check; }
-  // The same when `all_reached`.
+  // Likewise complete once all_reached().
   void unlock_all();
 
-  // If all are near, this and the other calls of active targets concern nothing but words that they
-  // share; what is awaited changes while its bell rings. One thread at a time for a window then,
-  // but not one for the engine.
+  // If all members are near, these calls for active-target epochs use only words that the members
+  // share; what they wait for changes before the window's bell rings. Then one thread at a time may
+  // use them on a window, but calls on different windows of the engine may be concurrent.
   Doorbell& bell() { return commons_->bell; }
   void fence_enter();
-  // All have entered, and what they had sent here is executed. What this rank fetches must have
-  // `all_landed` besides, and if some are near the fence must be over at these.
+  // All ranks have entered the fence, and what they had sent here is executed. What this rank
+  // fetches also needs all_landed(). If only some members are near, fence_over() must also be true
+  // for these.
   bool fence_met();
   bool all_landed() const;
   // Any thread.
   static bool fence_over(const Near& near, uint64_t fence) {
     return near.commons->fences_over.load(std::memory_order_acquire) >= fence;
   }
-  // How many were entered, where that is to be asked; else 0.
+  // The number of fences entered, if fence_over() must be waited for; else 0.
   uint64_t fence_to_be_over() const {
     return node_ != nullptr && !all_near_ ? fence_.entered() : 0;
   }
 
   void post(std::span<const int> origins);
-  // All of these have posted; then, once, their posts are used up.
+  // Whether all of these have posted. Uses up their posts when it returns true.
   bool started(std::span<const int> targets);
   void complete(std::span<const int> targets);
   bool completed_by(size_t origins);
 
-  // The first error of operations to the target, or of all, since it was last asked; a member that
-  // was lost comes first.
+  // Returns the first error of operations on the target, or on all targets, since the last call.
+  // Among all targets, a lost member comes first.
   Status take_error(int rank);
   Status take_error();
-  // A member is gone: what waits for all would wait forever. Any thread.
+  // A member is gone: what waits for all members would wait forever. Any thread.
   bool broken() const { return broken_.load(std::memory_order_relaxed); }
 
-  // Of the engine: what has come.
-  // False if no rank that follows the protocol sends that.
+  // Called by the engine when something has arrived. They return false if no rank that follows the
+  // protocol would send it.
   bool take(int peer, const Message& message);  // a request
-  // Where the data of a put of one run go while they arrive; null if that is to be taken as a
+  // Where the data of a put of one run goes while it arrives; null if the put must be taken as a
   // whole.
   std::byte* place_of_put(int peer, const Head& head) const;
-  // They have come, all of them to where they belong if `in_place`.
+  // The data has arrived. `in_place`: all of it is where it belongs.
   void put_apart(int peer, const Head& head, bool in_place);
-  // Of these: before the messages go.
+  // Completes the requests taken, while their messages are still there.
   void settle();
-  // Before it is closed: what still waits here gets an answer.
+  // Before closing: answers what still waits here.
   void refuse_held();
   bool take_token(int peer, const Message& message);
   void answered(const Pending& pending, Status status);
   void failed(int peer, Status status);
   void located(int rank, std::span<const Piece> where);
   void lost(int peer);
-  // Its process has ended: locks that it had taken by their words are given back.
+  // The peer's process has ended: releases locks that it had taken by their words.
   void ended(int peer);
 
  private:
-  // What waits with this rank for a lock: an operation, with what it refers to, or nothing but the
-  // end of the wait, and the lock may be given back then.
+  // What this rank has deferred until it gets a lock: an operation with all it refers to, or only
+  // the end of the wait, with which the lock may be released (`unlock`).
   struct Deferred {
     Transfer transfer{.kind = Kind::acknowledge};
     std::vector<Piece> pieces;
@@ -220,61 +224,62 @@ class Window {
     bool unlock = false;
   };
 
-  // Memory of a far target that the network reaches without it (window_transfers.cpp). What it does
-  // is numbered apart from messages.
+  // Memory of a far target that the network accesses without it (window_transfers.cpp). Such
+  // transfers are numbered separately from messages.
   struct Direct {
     net::DirectMemory::Key key;
-    uint64_t size = 0;  // 0: out of reach
+    uint64_t size = 0;  // 0: not accessible
     int64_t unit = 1;
     bool crowded = false;      // there was no room for a transfer
-    bool asked = false;        // where it is, and that is not answered yet
-    uint64_t asked_after = 0;  // so many fences
-    uint64_t fences = 0;       // that are over at the target
+    bool asked = false;        // for the location, and not answered yet
+    uint64_t asked_after = 0;  // fences entered when it was asked
+    uint64_t fences = 0;       // fences over at the target when it answered
     uint64_t begun = 0, done = 0;
     uint64_t fetching = 0;  // the last one that fetches
   };
 
   enum class Lock : uint8_t { none, wanted, held };
   struct Target {
-    uint64_t issued = 0;    // messages that were numbered
+    uint64_t issued = 0;    // messages numbered so far
     uint64_t answered = 0;  // the last one whose reply is here or on its way
     uint64_t fetching = 0;  // the last one that fetches
-    uint64_t reached = 0;   // by the last reply
-    // What was numbered up to `deferred` waited for a lock and then went by messages: it is reached
-    // when the last of these is, which is `deferred_end`.
+    uint64_t reached = 0;   // the last one that a reply has covered
+    // Messages numbered up to `deferred` waited for a lock, and were then sent under other numbers:
+    // they are reached when the last of these, `deferred_end`, is.
     uint64_t deferred = 0, deferred_end = 0;
     uint64_t bytes = 0, bytes_reached = 0, bytes_asked = 0;
     uint64_t operations = 0;  // since the last fence
     Lock lock = Lock::none;
     LockType type = LockType::shared;
     Status error = Status::ok;
-    bool refused = false;    // the lock, as nobody knows who has it
-    uint64_t locked_at = 0;  // messages that were issued before it was asked for
+    bool refused = false;    // the lock, because nobody knows who has it
+    uint64_t locked_at = 0;  // messages issued before it was requested
     SentLayouts layouts;
-    std::unique_ptr<Direct> direct;  // once it was asked where the memory is
+    std::unique_ptr<Direct> direct;  // once the target was asked for the location
   };
 
   static constexpr uint64_t most_outstanding = 4 << 20;  // bytes to one target
-  // bytes, so that replies come before that is reached
+  // bytes after which a reply is requested, so that it comes before that limit is reached
   static constexpr uint64_t ask_after = 1 << 20;
-  // bytes of an operation that go in one message
+  // bytes of an operation per message
   static constexpr uint64_t part = 64 << 10;
-  static constexpr size_t most_pieces = 1024;  // of a message
-  static constexpr uint64_t least_runs = 8;    // of a layout that is told
-  // The kernel takes half a microsecond for each run of another process's memory: so many that are
-  // shorter than this are copied sooner by their owner, for a message.
+  static constexpr size_t most_pieces = 1024;  // per message
+  static constexpr uint64_t least_runs = 8;    // of a layout worth telling
+  // The kernel takes half a microsecond for each run of another process's memory: the owner copies
+  // this many runs faster, for a message, if they are shorter than this.
   static constexpr uint64_t many_runs = 64, short_run = 2 << 10;
-  // Bytes to a target after which it is asked where its memory is, and of a run that is large: then
-  // a message's way through the target's processor costs more than one operation of the network.
+  // Bytes to a target after which it is asked where its memory is, and of a run that counts as
+  // large: from this size on, a message's way through the target's processor costs more than one
+  // operation of the network.
   static constexpr uint64_t large = 4 << 10;
-  // Of smaller ones more than these go together as messages.
+  // If more smaller ones than this are in flight, they travel together as messages.
   static constexpr uint64_t most_small = 4;
 
   unsigned place_in_row(int rank) const {
     return static_cast<unsigned>(rank) - static_cast<unsigned>(first_near_);
   }
   Target& target(int rank);
-  Target* known(int rank) const;  // null: it was never asked for anything
+  Target* known(int rank) const;  // null: nothing was ever requested of it
   bool comes_ahead(int peer, const Head& request) const;
   Commons* make_commons(const Memory& memory);
   void list_nears();
@@ -323,26 +328,26 @@ class Window {
     Commons commons;
     Commons::OfRank own;
   };
-  std::unique_ptr<PrivateCommons> private_commons_;  // where nobody shares any
+  std::unique_ptr<PrivateCommons> private_commons_;  // if there is no node
   Commons* commons_;
   Exposure exposure_;
   Fence fence_;
   std::unique_ptr<Near[]> nears_;  // in ascending order of ranks
   size_t near_count_ = 0;
   int first_near_ = 0;
-  unsigned nears_in_row_ = 0;  // all, where no rank lies between them that is not near; else 0
+  unsigned nears_in_row_ = 0;  // all, if no other ranks lie between them; else 0
   bool all_near_ = false;
   NearFence near_fence_;
-  uint64_t completed_ = 0;                           // epochs of near origins that were waited for
-  mutable std::unordered_map<int, Target> targets_;  // none is ever taken out
-  mutable Target* recent_ = nullptr;                 // the last one that was looked for
+  uint64_t completed_ = 0;  // epochs of near origins that this rank has waited for
+  mutable std::unordered_map<int, Target> targets_;  // none is ever removed
+  mutable Target* recent_ = nullptr;                 // the last one looked up
   mutable int recent_rank_ = -1;
   std::unordered_map<int, std::vector<Deferred>> deferred_;  // by near target
-  std::unordered_map<int, uint32_t> posts_;  // of others that were not started, by rank
+  std::unordered_map<int, uint32_t> posts_;                  // not yet used by a start, by rank
   // by peer: requests that come after a fence which is not over here
   std::unordered_map<int, BatchWriter> ahead_;
   bool all_locked_ = false;
-  uint64_t transfers_ = 0;  // by the network, under way
+  uint64_t transfers_ = 0;  // done by the network, in flight
   std::atomic<bool> broken_{false};
 };
 
