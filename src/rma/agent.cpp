@@ -21,22 +21,23 @@
 namespace nearcache::rma {
 namespace {
 
-// most round trips are over by then; a rank that spins longer may keep its target's agent from a
-// core
+// Most round trips are over by then. A rank that spins longer may keep its target's agent from
+// getting a core.
 constexpr uint64_t spin_ns = 30000;
 
 constexpr uint64_t busy_ns = 500000, lease_ns = 250000, longest_lease_ns = 2000000;
 
-// A call that comes within `at_once_ns` follows the last one at once: in less time the agent does
-// not come to a core either. With 50 us programs whose ranks compute in step for 30 us at a time
-// lost a tenth, as they waited for each other.
+// A call that begins within `at_once_ns` of the end of the last one follows it at once: the agent
+// would not get a core in less time either. With 50 us, programs whose ranks compute in step for 30
+// us at a time lost a tenth, because they waited for each other.
 constexpr uint64_t at_once_ns = 10000;
 
-// A shorter wait in the host is disturbed by polling for more than the agent's way to a core.
+// In a shorter wait, polling would disturb the host for longer than the agent needs to get a core.
 constexpr uint64_t patience_ns = 20000;
 
-// Where others ask for one thing after the other, the next comes within `soon_ns`. A turn of a
-// host's progress takes 1 to 2 us, so who looked once a turn would find it half a turn late.
+// When ranks send one request after the other, the next arrives within `soon_ns`. One turn of a
+// host's progress takes 1 to 2 us, so a thread that polled once a turn would find it half a turn
+// late.
 constexpr uint64_t soon_ns = 50000, look_ns = 3000;
 
 // Where others ask for more than this rank can do, there is always something: so long a thread that
@@ -48,8 +49,8 @@ constexpr int most_looks_to_rest = 4;
 // So many waits begin by disarming the agent when it was woken for nothing.
 constexpr int waits_after_waking = 200;
 
-// Of who spins: what is awaited may be up to a rank on the same core, also where there are enough
-// cores for all.
+// For a spinning thread: the rank that it waits for may be on the same core, even if there are
+// enough cores for all.
 void relax_or_yield(int turn) {
   if (turn % 4 == 3)
     sched_yield();
@@ -57,10 +58,10 @@ void relax_or_yield(int turn) {
     relax_processor();
 }
 
-// of a sleep that ends when somebody calls
+// a follower's sleep, which ends earlier when it is called
 constexpr uint64_t long_ns = 1000000000;
 
-// between two calls of the host by who waits
+// between two calls of the host by a waiting thread
 constexpr uint64_t nap_ns = 1000000;
 
 }  // namespace
@@ -89,7 +90,7 @@ std::string Agent::start() {
     epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &ended);
   }
   rearm();
-  // Signals of the program are for its threads.
+  // Signals are left to the program's threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -122,7 +123,7 @@ void Agent::stop() {
   for (const auto& [descriptor, peer] : std::exchange(watched_, {})) close(descriptor);
 }
 
-// True if that is a process', which has ended.
+// Returns true if the descriptor is that of a process, which has ended.
 bool Agent::told_of_end(int descriptor) {
   const auto found = watched_.find(descriptor);
   if (found == watched_.end()) return false;
@@ -219,7 +220,7 @@ void Agent::send_held(Step step) {
   leave(step);
 }
 
-// Of who is about to poll.
+// Called by a thread that is about to poll.
 void Agent::disarm() {
   passed_ = false;
   if (!leased_ || rests()) watch_fabric(false);
@@ -227,7 +228,7 @@ void Agent::disarm() {
   if (!rests()) habits_[static_cast<size_t>(left_)].note(system_ns() - left_at_ < at_once_ns);
 }
 
-// Of who has polled. Who follows needs somebody to follow.
+// Called by a thread that has polled. If others follow it, one of them must take its place.
 void Agent::leave(Step step) {
   tell_followers();
   if (!followers_.empty()) {
@@ -240,7 +241,7 @@ void Agent::leave(Step step) {
   if (!lent_) rest();
 }
 
-// True if the agent stays disarmed, as the next call is likely to come at once.
+// Returns true if the agent stays disarmed because the next call is likely to come at once.
 bool Agent::lends(Step step) {
   if (!running_ || rests()) return false;
   left_ = step;
@@ -248,7 +249,7 @@ bool Agent::lends(Step step) {
   return habits_[static_cast<size_t>(step)].expects() && lease(left_at_, at_once_ns);
 }
 
-// Of a thread that leaves: the agent's turn, if this one is not back at once.
+// Called by a thread that leaves: arms the agent, in case the thread is not back at once.
 void Agent::rest() {
   if (!rests()) return watch_fabric(true);
   if (!engine_->fabric().arm_briefly()) engine_->fabric().ring();
@@ -272,11 +273,11 @@ void Agent::wait_long(Doorbell* bell, Condition done) {
   }
   if (is_lent()) end_lease();
   let_go();
-  // What is awaited may be used up by being found.
+  // done() may use up what it finds, so its result is kept.
   bool found = done();
   while (!found) {
     if (idle_ != nullptr) idle_();
-    if (!running_) {  // nobody else answers what others ask meanwhile
+    if (!running_) {  // nobody else answers requests in the meantime
       const Lock lock(this);
       poll(lock);
     }
@@ -292,13 +293,14 @@ void Agent::call_those_who_have_it() {
   });
 }
 
-// Under the mutex: before the follower has that, too, it does not return, and its word is there.
+// Under the mutex: the follower does not return before it has the mutex too, so its word still
+// exists.
 void Agent::call(Follower* follower, uint32_t what) {
   follower->call.store(what, std::memory_order_release);
   futex_wake(&follower->call);
 }
 
-// The one that polls may be asleep, and what this thread waits for be in its own rank's box.
+// The polling thread may be asleep, and this thread may wait for a message of the rank to itself.
 uint32_t Agent::follow(Condition done) {
   if (asleep_) engine_->fabric().ring();
   Follower self{done};
@@ -329,7 +331,7 @@ void Agent::poll_until(Condition done) {
     } else if (turn % 8 != 0 || system_ns() - began < spin_ns) {
       relax_or_yield(turn);
     } else {
-      // Nobody rings the fabric when words say that a turn has come.
+      // Nobody rings the fabric when this rank's turn comes by shared words.
       const bool naps = idle_ != nullptr || engine_->expects_turns();
       sleep(!naps ? -1 : sleeps == 0 ? 0 : 1);
       ++sleeps;
@@ -376,7 +378,7 @@ bool Agent::help_while_busy() {
   }
   const bool in_vain = !any && now < expected_until_;
   mutex_.unlock();
-  if (in_vain) sched_yield();  // who asks may be on the same core
+  if (in_vain) sched_yield();  // the requesting rank may be on the same core
   return any;
 }
 
@@ -396,7 +398,7 @@ bool Agent::look(uint64_t now) {
   return true;
 }
 
-// Of who helps, and will again.
+// For a thread that helps, and will again.
 void Agent::take_its_place(uint64_t now) {
   if (!rests()) {
     if (!leased_) watch_fabric(false);
@@ -415,14 +417,14 @@ void Agent::take_its_place(uint64_t now) {
   leased_ = true;
 }
 
-// For so long, if nobody polls before. The agent is disarmed.
+// Begins a lease of `span` ns, which ends earlier if a thread polls. The agent is disarmed already.
 bool Agent::lease(uint64_t now, uint64_t span) {
   lease_end_ = now + span;
   leased_ = timed_ || set_timer();
   return leased_;
 }
 
-// It is never stopped, and runs for one lease after the other.
+// The timer is never stopped: it runs for one lease after the other.
 bool Agent::set_timer() {
   itimerspec once{};
   once.it_value.tv_nsec = static_cast<long>(lease_span_);
@@ -430,7 +432,7 @@ bool Agent::set_timer() {
   return timed_;
 }
 
-// Where leases are in use, it looks less often.
+// While leases are in use, the timer fires less often. Returns true if it is set again.
 bool Agent::timer_goes_on() {
   const uint64_t now = system_ns();
   const bool in_use = leased_ ? now < lease_end_ : polling_ && now < lease_end_ + lease_span_;
@@ -438,7 +440,7 @@ bool Agent::timer_goes_on() {
   return in_use && set_timer();
 }
 
-// Where the agent cannot be armed in time by who has polled: it is now.
+// Arms the agent now, if the thread that has polled cannot do so in time.
 void Agent::end_lease() {
   const Lock lock(this);
   if (leased_ && !polling_) watch_fabric(true);

@@ -4,7 +4,7 @@
 
 namespace nearcache::rma {
 
-// All from the first on.
+// Copies all from `first` on. Returns the number of bytes that were copied.
 uint64_t CheckedCopies::copy(net::Detour* by, size_t first) {
   const bool puts = copies_.front().head.kind == Kind::put;
   std::byte* data = by->buffer();
@@ -12,7 +12,7 @@ uint64_t CheckedCopies::copy(net::Detour* by, size_t first) {
   for (size_t i = first; i < copies_.size(); ++i) {
     const auto [head, memory, from] = copies_[i];
     if (puts) std::memcpy(data, from, head.length), data += head.length;
-    // one run where it follows the last one
+    // extends the last run if it is adjacent
     if (!runs_.empty() &&
         static_cast<std::byte*>(runs_.back().iov_base) + runs_.back().iov_len == memory)
       runs_.back().iov_len += head.length;

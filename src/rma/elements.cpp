@@ -13,7 +13,7 @@ __extension__ using Int128 = __int128;
 #ifdef __SIZEOF_FLOAT128__
 __extension__ using Float128 = __float128;
 #else
-using Float128 = long double;  // of 128 bits where there is no other
+using Float128 = long double;  // has 128 bits where there is no other
 #endif
 
 struct Opaque {
@@ -72,9 +72,9 @@ constexpr bool meaning(Operation operation) {
   return false;
 }
 
-// Each element is read and written by one copy of a known size, so that a word that is aligned is
-// never seen torn. A function changes its first argument, as vectors are no arguments by value
-// where the processor may not have them.
+// Each element is read and written by one copy of a known size, so that an aligned word is never
+// seen torn. A function changes its first argument, because vectors cannot be passed by value where
+// the processor may not have them.
 template <class T, class Function>
 void each_alone(std::byte* memory, const std::byte* data, size_t count, Function function) {
   for (size_t i = 0; i < count; ++i) {
@@ -91,7 +91,7 @@ struct VectorOf {
   typedef T type __attribute__((vector_size(bytes)));
 };
 
-// By vectors of so many bytes, four at a time; returns how many elements that were.
+// Processes four vectors of `width` bytes at a time. Returns the number of elements processed.
 template <size_t width, class T, class Function>
 [[gnu::always_inline]] inline size_t each_in_rows(std::byte* memory, const std::byte* data,
                                                   size_t count, Function function) {
@@ -124,7 +124,7 @@ template <class T, class Function>
   return each_in_rows<64, T>(memory, data, count, function);
 }
 
-// Bytes of the processor's longest vectors.
+// Length in bytes of the processor's longest vectors.
 const size_t longest = []() -> size_t {
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -134,8 +134,8 @@ const size_t longest = []() -> size_t {
 }();
 #endif
 
-// Functions of any type, for numbers, go by vectors: 512 minima of doubles take 20 to 90 ns, by the
-// processor, one by one 360.
+// Functions that take any type are applied to vectors of numbers: 512 minima of doubles take 20 to
+// 90 ns, depending on the processor; one by one they take 360.
 template <class T, class Function>
 void each(std::byte* memory, const std::byte* data, size_t count, Function function) {
   if constexpr (std::is_arithmetic_v<T> && sizeof(T) <= 8) {
@@ -157,7 +157,7 @@ void each(std::byte* memory, const std::byte* data, size_t count, Function funct
   each_alone<T>(memory, data, count, function);
 }
 
-// Takes over those that win. What lies between value and index, and behind them, is not the pair's.
+// Takes over those that win. The gaps between and behind value and index do not belong to the pair.
 template <class T, class Wins>
 void each_pair(std::byte* memory, const std::byte* data, size_t count, Wins wins) {
   for (size_t i = 0; i < count; ++i, memory += sizeof(T), data += sizeof(T)) {
@@ -180,7 +180,7 @@ T plus(T a, T b) {
   }
 }
 
-// Without the overflow of signed numbers, and of short ones that are promoted to int.
+// Avoids overflow of signed numbers, and of short ones, which are promoted to int.
 template <class T>
 T times(T a, T b) {
   if constexpr (is_whole<T>) {
@@ -199,7 +199,7 @@ void apply_to(Operation operation, std::byte* memory, const std::byte* data, siz
   if constexpr (!is_opaque<T> && !PairType<T>) {
     if (operation == Operation::sum) {
       const auto sum = []<class V>(V& a, const V& b) { a = static_cast<V>(a + b); };
-      if constexpr (std::is_integral_v<T>)  // without the overflow of signed numbers
+      if constexpr (std::is_integral_v<T>)  // avoids overflow of signed numbers
         return each<std::make_unsigned_t<T>>(memory, data, count, sum);
       else if constexpr (std::is_floating_point_v<T>)
         return with(sum);
@@ -233,7 +233,7 @@ void apply_to(Operation operation, std::byte* memory, const std::byte* data, siz
     if (operation == Operation::bit_or) return with([](T& a, const T& b) { a.byte |= b.byte; });
     if (operation == Operation::bit_xor) return with([](T& a, const T& b) { a.byte ^= b.byte; });
   }
-  if constexpr (PairType<T>) {  // of equals, the smaller index
+  if constexpr (PairType<T>) {  // if values are equal, the smaller index
     if (operation == Operation::minloc) {
       return each_pair<T>(memory, data, count, [](const T& a, const T& b) {
         return b.value < a.value || (b.value == a.value && b.index < a.index);
@@ -340,11 +340,11 @@ bool has_meaning(Operation operation, Element element) {
 
 void apply(Operation operation, Element element, std::byte* memory, const std::byte* data,
            size_t count) {
-  // Counters are what most programs have: without the way through all types.
+  // Most programs use counters: this spares them the dispatch over all types.
   if (operation == Operation::sum && count == 1 &&
       (element == Element::int64 || element == Element::uint64))
     return each_alone<uint64_t>(memory, data, 1, [](uint64_t& a, uint64_t b) { a += b; });
-  // These may be of words.
+  // One copy, as the bytes may be those of words.
   if (operation == Operation::replace && element == Element::bytes) {
     std::memcpy(memory, data, count);
     return;

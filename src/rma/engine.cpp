@@ -18,7 +18,7 @@ Window* Engine::open(uint64_t id, Members members, Memory memory, Node* node) {
   for (const int peer : lost_) window->lost(peer);
   Window* opened = windows_.insert_or_assign(id, std::move(window)).first->second.get();
   take_early(opened);
-  push();  // who has asked already need not wait until this rank looks at the network again
+  push();  // ranks that have asked already need not wait until this one polls
   return opened;
 }
 
@@ -29,7 +29,7 @@ void Engine::take_early(Window* window) {
   early_.erase(found);
   for (const auto& [from, messages] : all) {
     early_bytes_[from] -= messages.bytes().size();
-    if (is_lost(from)) continue;  // a lock that it asked for would be nobody's to free
+    if (is_lost(from)) continue;  // nobody would release a lock that it asked for
     BatchReader reader(messages.bytes());
     for (Message message; reader.next(&message);) {
       if (!take_for(window, message, from)) {
@@ -42,7 +42,7 @@ void Engine::take_early(Window* window) {
   }
 }
 
-// What came for a window that was agreed not to be is refused now.
+// Refuses what has come for windows that the ranks have agreed not to open.
 void Engine::end_opening() {
   if (--opening_ > 0) return;
   early_bytes_.clear();
@@ -51,7 +51,8 @@ void Engine::end_opening() {
   }
 }
 
-// False if it is more than a rank can have to say to the windows that are being opened here.
+// Returns false if it is more than a rank can have to say to the windows that are being opened
+// here.
 bool Engine::keep_early(int from, const Message& message) {
   size_t& bytes = early_bytes_[from];
   bytes += message.whole.size();
@@ -105,7 +106,7 @@ void Engine::received(int from, std::span<const std::byte> batch) {
   if (reader.malformed()) lost(from, "it sent what is no batch of messages");
 }
 
-// False if no rank that follows the protocol sends that.
+// Returns false if no rank that follows the protocol would send the message.
 bool Engine::take(int from, const Message& message) {
   const Head& head = message.head;
   if (is_data(head.kind) || head.kind == Kind::acknowledged) return take_data(from, message);
@@ -117,8 +118,8 @@ bool Engine::take(int from, const Message& message) {
   }
   if (window != nullptr) return take_for(window, message, from);
   if (opening_ > 0) return keep_early(from, message);
-  if (head.kind == Kind::lock_freed) return true;  // nobody waits for it any more
-  // Of a window that has lost a member: others may not know yet, when this rank has closed it.
+  if (head.kind == Kind::lock_freed) return true;  // nobody waits for the lock any more
+  // If the window has lost a member and is closed here already, others may not know that yet.
   if (is_token(head.kind)) return !lost_.empty();
   refuse(&outbox_, from, head, Status::no_window);
   return true;
@@ -137,7 +138,7 @@ void Engine::settle() {
 
 namespace {
 
-// What is said behind data. False: that is no status.
+// Reads the status that follows data. Returns false if it is not a valid one.
 bool read_status(std::span<const std::byte> word, Status* status) {
   uint64_t number;
   std::memcpy(&number, word.data(), sizeof number);
@@ -164,10 +165,10 @@ bool Engine::take_data(int from, const Message& message) {
   return fits;
 }
 
-// Many bytes, whose batch has nothing else in it
+// Large bodies, each in a batch of its own
 
 void Engine::expect_body(int peer, uint64_t token) {
-  expected_body(peer);  // takes those out that are here
+  expected_body(peer);  // removes those that are here
   expected_[peer].push_back(token);
 }
 
@@ -181,7 +182,7 @@ net::Place Engine::expected_body(int from) {
   return {};
 }
 
-// Whatever may have happened since it was asked last.
+// Checks everything, as anything may have happened since the last call.
 net::Place Engine::body(int from, std::span<const std::byte> bytes, size_t batch) {
   static_assert(sizeof(Head) == net::Receiver::head_bytes);
   Head head;
@@ -221,7 +222,7 @@ bool Engine::take_data_apart(int from, const Head& head, std::span<const std::by
   Status status = Status::ok;
   const bool fits =
       pending.by == Pending::By::reply && (head.kind == Kind::data || read_status(end, &status));
-  // The program's own memory is not there.
+  // The program's own memory is missing.
   if (status == Status::ok && !in_place) status = Status::out_of_range;
   finish(pending, fits ? status : Status::lost_peer);
   return fits;
@@ -246,7 +247,7 @@ bool Engine::take_location(int from, const Message& message) {
   return fits;
 }
 
-// Of a token that is not known any more the peer is lost.
+// If the token is no longer known, the peer is lost.
 void Engine::transferred(int peer, uint64_t token, std::span<const std::byte> data) {
   Pending pending;
   if (!pending_.take(token, peer, &pending) || pending.window == nullptr) return;
@@ -262,8 +263,8 @@ void Engine::finish(const Pending& pending, Status status) {
     pending.completion.call(pending.completion.context, status);
 }
 
-// Its connection, if there was one, may have told before: locks are free only now that nobody
-// writes any more what they cover.
+// A broken connection may have reported the loss before. Only now are locks released, because only
+// now is it certain that the peer no longer writes to the memory that they protect.
 void Engine::ended(int peer) {
   lost(peer, "its process has ended");
   for (const auto& [id, window] : windows_) window->ended(peer);

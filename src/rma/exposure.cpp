@@ -28,8 +28,8 @@ void refuse(Outbox* outbox, int to, const Head& request, Status status) {
   }
 }
 
-// Calls with the address and length of each run of memory of a message that is not empty; false if
-// one is outside, or they are not as many bytes as the head says.
+// Calls function(address, length) with each non-empty run of memory of a message. Returns false if
+// a run is outside of the window, or the runs do not have as many bytes as the head says.
 template <class Function>
 bool Exposure::each_run(int from, const Message& message, Function function) const {
   const Head& head = message.head;
@@ -100,7 +100,7 @@ void Exposure::run(int from, const Message& message) {
   }
 }
 
-// Of several runs, and accumulates.
+// For several runs, and for accumulates.
 template <class EachRun>
 Status Exposure::execute_checked(const Action& action, uint64_t length, EachRun runs) {
   bool intact = true;
@@ -126,7 +126,7 @@ void Exposure::operate(int from, const Message& message) {
   copy_held();
   ++executed_[head.odd_epoch];
   if (status != Status::ok) return rma::refuse(outbox_, from, head, status);
-  // Of bytes it is not said how many are one element: a message never ends within one.
+  // The size of an element of `bytes` is not sent, but a message never ends within one.
   const uint64_t grain = head.element == Element::bytes ? head.length : 0;
   Action action{head.kind, head.element, head.operation, message.data.data(), nullptr, grain};
   const auto runs = [&](auto function) { each_run(from, message, function); };
@@ -177,7 +177,7 @@ void Exposure::copy() {
   });
 }
 
-// Of memory that may not be there: the system finds out while it takes the data.
+// Replies with memory that may be missing: the system finds out as it takes the data.
 bool Exposure::send_unsure(int to, const Head& request, const std::byte* data) {
   Head head = answer(request);
   head.kind = Kind::unsure_data;
@@ -186,8 +186,8 @@ bool Exposure::send_unsure(int to, const Head& request, const std::byte* data) {
   return true;
 }
 
-// A get that came with no others is not held: one call of the system less, and the reply goes at
-// once anyway.
+// A get that has come alone is answered directly from memory: this saves a system call, and the
+// reply would be sent at once anyway.
 bool Exposure::send_alone() {
   const CheckedCopies::Copy* const get = copies_.only_get();
   if (get == nullptr || !send_unsure(copies_.origin(), get->head, get->memory)) return false;
@@ -207,7 +207,7 @@ void Exposure::put_apart(int from, const Head& head, bool in_place) {
   if (!in_place) rma::refuse(outbox_, from, head, Status::out_of_range);
 }
 
-// The whole memory is within reach from when somebody asks first until the window goes: all have
+// All of the memory is accessible from the first request until the window closes: all ranks have
 // left it by then.
 void Exposure::locate(int from, const Head& request) {
   if (without_lock_.contains(from)) return rma::refuse(outbox_, from, request, Status::lost_lock);
@@ -261,8 +261,8 @@ void Exposure::unlock(int from, const Head& request) {
   grant();
 }
 
-// What an origin sent behind its lock may end with the unlock: then the next one's turn comes in
-// the same loop, not deeper.
+// What an origin has sent behind its lock may end with the unlock. Then the next origin's turn
+// comes in the same loop, without recursion.
 void Exposure::grant() {
   if (granting_) return;
   granting_ = true;
@@ -279,7 +279,7 @@ void Exposure::grant() {
 }
 
 void Exposure::refuse_lock() {
-  // Among what one has sent behind its lock may be the next.
+  // What an origin has sent behind its lock may include another request for it.
   for (std::vector<int> origins; !(origins = locks_.give_up()).empty();) {
     for (const int origin : origins) {
       without_lock_.insert(origin);

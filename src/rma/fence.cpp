@@ -54,7 +54,7 @@ void Fence::advance() {
 }
 
 bool Fence::arrived(int from, uint64_t fence, int64_t round, std::span<const Piece> counts) {
-  // Nobody leaves a fence before all have entered it, so nobody is further ahead than the next one.
+  // No rank leaves a fence before all have entered it, so none is further ahead than the next one.
   const bool entered = fence == fence_ && round >= round_;
   if ((!entered && fence != fence_ + 1) || round < 0 || round >= rounds_) return false;
   if ((from + (int64_t{1} << round)) % ranks_ != rank_) return false;

@@ -26,7 +26,7 @@ SentLayouts::Sent* SentLayouts::use(const ElementLayout& layout, uint64_t share,
 }
 
 void ToldLayouts::tell(int from, const Message& message) {
-  constexpr uint64_t most_bytes = uint64_t{1} << 48;  // of an element: far from where sums overflow
+  constexpr uint64_t most_bytes = uint64_t{1} << 48;  // of an element; no sum comes near overflow
   const Head& head = message.head;
   Origin& origin = origins_[from];
   auto found = origin.layouts.find(head.token);

@@ -3,7 +3,7 @@
 namespace nearcache::rma {
 namespace {
 
-// A ticket is its number, of 30 bits, and the type of the lock; none is 0.
+// A ticket consists of its number (30 bits) and the type of the lock; none is 0.
 constexpr uint32_t type_bits = 3;
 
 uint32_t make_ticket(uint32_t number, LockType type) {
@@ -14,7 +14,7 @@ LockType type_of(uint32_t ticket) {
   return (ticket & type_bits) == 1 ? LockType::shared : LockType::exclusive;
 }
 
-// Numbers wrap; those that wait at a time are near each other.
+// Numbers wrap around; those that wait at the same time are close to each other.
 bool before(uint32_t a, uint32_t b) {
   return static_cast<int32_t>((a & ~type_bits) - (b & ~type_bits)) < 0;
 }
@@ -30,7 +30,7 @@ class Hold {
   Mutex* mutex_;
 };
 
-// Seen by who takes the mutex over from a process that has ended.
+// Seen by a rank that takes the mutex over from a dead process.
 class Granting {
  public:
   explicit Granting(std::atomic<uint32_t>* word) : word_(word) {

@@ -5,7 +5,7 @@
 namespace nearcache::rma {
 namespace {
 
-// No object is empty to a caller, but for whom nothing is written or read.
+// The address of empty memory, which is not null to callers. Nothing is read or written there.
 std::byte* const somewhere = reinterpret_cast<std::byte*>(alignof(std::max_align_t));
 
 }  // namespace
@@ -41,7 +41,7 @@ bool Memory::detach(const void* base) {
   return regions_.erase(reinterpret_cast<uint64_t>(base)) != 0;
 }
 
-// Neighbours that touch may be used as one: an object of the program that was attached in parts.
+// Adjacent regions may be used as one: the program may have attached an object in parts.
 bool Memory::attached(uint64_t address, uint64_t length) const {
   const uint64_t end = address + length;
   if (end < address) return false;

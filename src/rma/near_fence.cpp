@@ -14,12 +14,12 @@ void NearFence::send_round(Window* window) const {
   const int64_t ranks = window->members().size(), distance = int64_t{1} << round_;
   if (distance >= ranks) return;
   Commons* const to = window->near(static_cast<int>((window->rank() + distance) % ranks))->commons;
-  if (to == nullptr) return;  // not found before a member was lost: the fence is never met
+  if (to == nullptr) return;  // not found before a member was lost: the fence never ends
   to->tokens[round_].store(fence_, std::memory_order_release);
   to->bell.ring();
 }
 
-// Nobody is more than one fence ahead.
+// No rank is more than one fence ahead.
 bool NearFence::met(Window* window) {
   while (int64_t{1} << round_ < window->members().size()) {
     const uint32_t token = window->own().commons->tokens[round_].load(std::memory_order_acquire);

@@ -12,8 +12,8 @@ constexpr uint64_t round_up(uint64_t value, uint64_t grain) {
   return (value + grain - 1) / grain * grain;
 }
 
-// Ids of one creator follow each other: so do their slots, and few pages are touched, of which
-// those of windows that are gone serve again.
+// One creator's ids are consecutive, and so are their slots: few pages are touched, and those of
+// closed windows are reused.
 uint64_t first_slot(uint64_t id) { return (id >> 32) * 0x9e3779b9u + id % 256; }
 
 constexpr uint64_t free_in_row = UINT64_MAX;
@@ -36,7 +36,7 @@ int Node::place_of(int rank) const {
   return found == ranks_.end() || *found != rank ? -1 : static_cast<int>(found - ranks_.begin());
 }
 
-// A slice begins with the table of its windows, and the inbox.
+// A slice begins with the table of its windows and the inbox.
 uint64_t Node::slice(size_t place) const {
   const uint64_t each = (arena_->name().size - net::Arena::reserved) / size() / page * page;
   return net::Arena::reserved + each * place;
@@ -63,7 +63,7 @@ std::byte* Node::take(uint64_t bytes) {
   const std::optional<uint64_t> first = memory_.take(pages);
   if (!first) return nullptr;
   std::byte* const memory = arena_->at(slice(own_) + head_bytes() + *first * page);
-  madvise(memory, pages * page, MADV_DODUMP);  // a core holds the own windows
+  madvise(memory, pages * page, MADV_DODUMP);  // a core contains this rank's windows
   return memory;
 }
 
@@ -71,7 +71,7 @@ void Node::give_back(std::byte* memory) {
   const uint64_t first = (arena_->offset(memory) - slice(own_) - head_bytes()) / page;
   const uint64_t pages = memory_.give_back(first);
   madvise(memory, pages * page, MADV_DONTDUMP);
-  madvise(memory, pages * page, MADV_REMOVE);  // its pages, in all processes
+  madvise(memory, pages * page, MADV_REMOVE);  // frees its pages, in all processes
 }
 
 Commons* Node::publish(uint64_t id, const Memory& memory) {
@@ -99,7 +99,7 @@ Commons* Node::publish(uint64_t id, const Memory& memory) {
   return commons;
 }
 
-// A slot that is free counts as the end of a row only where nothing lies behind it.
+// A freed slot is still part of its row, where find() passes over it, unless nothing follows.
 void Node::withdraw(Commons* commons) {
   const auto found = numbers_.find(commons);
   uint64_t number = found->second;

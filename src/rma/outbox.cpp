@@ -17,7 +17,7 @@ BatchWriter& Outbox::batch_with_room(int peer) {
   return batch;
 }
 
-// Only the data of a batch's first message go to their place without another copy.
+// Only the data of a batch's first message can be received in place.
 BatchWriter& Outbox::batch_before(int peer, size_t data) {
   if (data >= 2 * many_bytes) push(peer);
   return batch_with_room(peer);

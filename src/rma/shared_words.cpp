@@ -10,8 +10,8 @@
 namespace nearcache::rma {
 namespace {
 
-// Few operations take longer, so one that does belongs to a rank that has lost its core.
-// 6 to 13 us: who executes one by the kernel has it for 1 to 2, and to sleep and be woken takes 5.
+// Few operations take longer, so the holder of the mutex has probably lost its core. 6 to 13 us: an
+// operation through the kernel takes 1 to 2, and to sleep and be woken takes 5.
 constexpr int spins = 300;
 constexpr uint64_t longest_sleep_ns = 20000000;
 
@@ -28,7 +28,7 @@ bool Mutex::lock_contended(uint32_t own, bool takes_over) {
   for (;;) {
     uint32_t now = word_.load(std::memory_order_relaxed);
     if (now == 0) {
-      // others may sleep yet
+      // others may still be asleep
       if (word_.compare_exchange_strong(now, own | sleepers, std::memory_order_acquire))
         return true;
       continue;

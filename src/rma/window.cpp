@@ -93,7 +93,7 @@ size_t Window::reached_nears() {
 }
 
 void Window::reach(Near* near) const {
-  // Looked at once: it may not change after it was checked.
+  // Read once: the values must not change after they were checked.
   const uint64_t place = near->commons->place, size = near->commons->size;
   const Commons::Where where = near->commons->where;
   near->unit = std::max<int64_t>(near->commons->unit, 1);
@@ -135,7 +135,7 @@ uint64_t Window::expect_reply(int rank, Target* to, Pending pending) {
   return engine_->pending().add(pending);
 }
 
-// A message that is answered when all before it is executed.
+// Sends a message that is answered when everything before it is executed.
 void Window::ask(int rank, Target* to, Kind kind) {
   ++to->issued;
   Head message = head(kind);
@@ -226,7 +226,7 @@ Status Window::take_error() {
   return first;
 }
 
-// The end of others
+// The end of other ranks
 
 void Window::lost(int peer) {
   exposure_.forget(peer);
@@ -257,8 +257,8 @@ void Window::lost(int peer) {
   to.lock = Lock::none;
 }
 
-// Whoever of the node is the first to know gives them back. The dead may also have granted the
-// owner's turn and not told it.
+// The first rank of the node to know releases the locks. The dead process may also have granted the
+// owner's turn without telling it.
 void Window::ended(int peer) {
   if (node_ == nullptr) return;
   const int place = node_->place_of(peer);

@@ -1,5 +1,5 @@
-// Active-target epochs: fence, post, start, complete and wait; and requests of others that arrive
-// after a fence, which wait here for its end.
+// Active-target epochs: fence, post, start, complete and wait. Also requests that other ranks send
+// after a fence, which wait here until it is over.
 #include <algorithm>
 #include <utility>
 
@@ -8,8 +8,8 @@
 
 namespace nearcache::rma {
 
-// Nobody is more than one fence ahead of others, also where the last one did not end, as a member
-// is lost: others may not know that yet.
+// No rank may be more than one fence ahead of others, even if the last one did not end because a
+// member was lost: others may not know that yet.
 void Window::fence_enter() {
   if (all_near_) return near_fence_.enter(this);
   if (broken_ && !fence_.met()) return;
@@ -24,7 +24,7 @@ void Window::fence_enter() {
 
 bool Window::fence_met() { return all_near_ ? near_fence_.met(this) : messages_met(); }
 
-// Who shares this memory may use it now as after the fence.
+// Tells ranks that share this memory that they may use it as after the fence.
 void Window::say_over() {
   if (node_ == nullptr || all_near_ || !messages_met() ||
       commons_->fences_over.load(std::memory_order_relaxed) == fence_.entered())
@@ -94,16 +94,16 @@ bool Window::completed_by(size_t origins) {
   return true;
 }
 
-// A rank that has left a fence may not see memory as it is before what others sent until then is
-// executed: its requests wait for the end of that fence here, which needs nothing of this rank's
-// program any more.
+// A rank that has left a fence must not see memory in which operations sent before the fence are
+// not executed yet. Its requests wait here for the end of the fence, which needs nothing more from
+// this rank's program.
 bool Window::comes_ahead(int peer, const Head& request) const {
   const bool waits = is_operation(request.kind) || request.kind == Kind::locate;
   return (waits && request.odd_epoch == fence_.odd() && !messages_met()) ||
          (!ahead_.empty() && ahead_.contains(peer));
 }
 
-// False also for a rank that is no member.
+// Returns false also if the peer is not a member.
 bool Window::take(int peer, const Message& message) {
   if (members_.rank_of(peer) < 0) return false;
   if (comes_ahead(peer, message.head)) return ahead_[peer].hold(message.whole);
@@ -122,7 +122,7 @@ void Window::put_apart(int peer, const Head& head, bool in_place) {
   take_ahead();
 }
 
-// Where a member is gone it may never end.
+// If a member is gone, the fence may never end.
 void Window::take_ahead() {
   say_over();
   if (ahead_.empty() || (!messages_met() && !broken_)) return;

@@ -1,5 +1,5 @@
-// Locks of a window at its targets, and operations that wait for them: by the word that near ranks
-// share, or by messages.
+// Locks of a window at its targets, by the word that near ranks share or by messages, and
+// operations that wait for them.
 #include <utility>
 
 #include "rma/engine.h"
@@ -7,11 +7,11 @@
 
 namespace nearcache::rma {
 
-// Words
+// Locks taken by their word
 
-// Whether an operation may be executed here: the memory can be reached, no message is under way to
-// the target, and this rank has, or gets at once, the lock that it wants. If it does not get it, it
-// waits in its queue from now on, if it may.
+// Whether an operation may be executed here: the memory can be reached, no message to the target is
+// in flight, and this rank has the lock that it wants, or gets it at once. If it does not get the
+// lock, it enters the lock's queue, if `may_wait`.
 bool Window::usable(Near* near, Target* to, bool may_wait) {
   if (near->reaches(Near::Reach::messages)) return false;
   if (to != nullptr && to->issued != to->reached) return false;
@@ -126,8 +126,8 @@ void Window::unlock_all() {
   }
 }
 
-// A lock that was taken by its word: at once, unless something that was issued under it went by
-// messages, as its memory could not be reached any more.
+// Releases a lock that was taken by its word: at once, unless something issued under it was sent as
+// messages because the memory could no longer be reached.
 void Window::give_back_lock(Near* near) {
   const Target* const to = known(near->rank);
   near->frees = to != nullptr && to->issued != to->reached;
@@ -139,13 +139,13 @@ void Window::free_lock(Near* near) {
   if (near->give_back_lock() && hand_over(*near)) tell_freed(*near);
 }
 
-// What waits for a lock by words
+// Waiting in a lock's queue
 
 void Window::queue_up(Near* near, LockType type) {
   near->type = type;
   near->queued = true;
   queue_of(near->commons).enter(own_place(), type);
-  // Whoever may be next must not wait until this rank's program calls again.
+  // The rank whose turn is next must not wait until this rank's program calls again.
   if (hand_over(*near)) {
     tell_freed(*near);
     engine_->push();
@@ -180,7 +180,7 @@ void Window::defer(Transfer* transfer, Near* near) {
     kept.data.assign(transfer->data, transfer->data + bytes);
   Target& to = target(near->rank);
   kept.mark = ++to.issued;
-  to.answered = to.issued;  // nobody need be asked
+  to.answered = to.issued;  // no reply need be requested
   to.bytes += transfer->length + kept.pieces.size() * sizeof(Piece) + sizeof kept;
   to.bytes_asked = to.bytes;
   if (transfer->kind != Kind::put && transfer->kind != Kind::accumulate) to.fetching = to.issued;
@@ -217,7 +217,7 @@ bool Window::take_turns() {
   return any;
 }
 
-// Where the memory cannot be reached any more, the rest goes by messages.
+// If the memory can no longer be reached, the rest is sent as messages.
 void Window::do_deferred(Near* near) {
   std::vector<Deferred> all = std::exchange(deferred_[near->rank], {});
   deferred_.erase(near->rank);
@@ -251,7 +251,7 @@ void Window::do_deferred(Near* near) {
   to.bytes_reached = to.bytes;
 }
 
-// The lock is lost. Until the program unlocks, what it asks for is refused in the same way.
+// The lock is lost. Until the program unlocks, further operations are refused in the same way.
 void Window::refuse_deferred(Near* near) {
   bool unlocked = false;
   for (const Deferred& each : std::exchange(deferred_[near->rank], {})) {

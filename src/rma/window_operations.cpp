@@ -1,4 +1,4 @@
-// What a window asks of the memory of others: done at once where it is near, else in messages.
+// What a window requests of other ranks' memory: done at once if it is near, otherwise by messages.
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +10,7 @@
 namespace nearcache::rma {
 namespace {
 
-// Of the target's memory; of elements that end within a layout, about so many.
+// Runs of the target's memory; an estimate if the data ends within an element of a layout.
 uint64_t runs_of(const Transfer& transfer) {
   const ElementLayout& layout = transfer.layout;
   return layout.size > 0 ? transfer.length / layout.size * layout.blocks : transfer.pieces.size();
@@ -20,7 +20,7 @@ uint64_t runs_of(const Transfer& transfer) {
 
 // Near memory
 
-// Where the memory of a near target is, in this process or its own.
+// A near target's memory, at its address in this process or in the target's.
 Memory Window::memory_of(const Near& near) {
   if (near.reaches(Near::Reach::memory)) return Memory::fixed(near.base, near.size, near.unit);
   return Memory::fixed(reinterpret_cast<void*>(near.commons->place), near.commons->size, near.unit);
@@ -63,7 +63,7 @@ bool Window::faster_by_message(const Transfer& transfer, const Near& near) {
   return runs >= many_runs && transfer.length / runs < short_run;
 }
 
-// False if the memory cannot be reached any more: then operations go by messages.
+// Returns false if the memory can no longer be reached: operations are then sent as messages.
 bool Window::execute_near(Transfer* transfer, Near* near) {
   bool refused = false;
   const Status status = execute_at(*transfer, near, &refused);
@@ -142,7 +142,7 @@ bool Window::put_few(int rank, int64_t displacement, const void* data, uint64_t 
     return false;
   ++to->issued;
   ++to->operations;
-  to->bytes += sizeof(Head) + bytes_of_few(length);  // as if it were the only one
+  to->bytes += sizeof(Head) + bytes_of_few(length);  // as if it had a head of its own
   std::memcpy(engine_->outbox().append_few(peer, id_, fence_.odd(), displacement, length), data,
               length);
   if (to->bytes - to->bytes_asked > ask_after) ask(rank, to, Kind::acknowledge);
@@ -221,7 +221,7 @@ void Window::issue_part(Transfer* transfer, Target* to) {
     ask(transfer->target, to, Kind::acknowledge);
 }
 
-// Ends where an element of `grain` bytes does, unless there is none that is whole.
+// Ends at the end of an element of `grain` bytes, unless not even one is whole.
 std::vector<Piece> Window::next_pieces(Transfer* transfer, uint64_t most, size_t runs,
                                        uint64_t* bytes, uint64_t grain) const {
   const ElementLayout& layout = transfer->layout;

@@ -1,16 +1,17 @@
-// Puts and gets that the network can do without the target (net/direct_memory.h): the target is
-// asked once, by a message, where its memory is, and the answer is kept with it.
+// Puts and gets that the network can do without the target (net/direct_memory.h). The target is
+// asked once, by a message, where its memory is; the answer is kept with the target.
 //
-// Nobody at the target checks these, so the origin must know beforehand what the agent would have
-// checked:
-//   - the lock has been granted: a message that was sent after it has been answered;
-//   - the last fence is over at the target, too, which may still have to execute what others sent
-//     before it: the question waits there for that like any operation (Window::take), and is asked
+// Nobody at the target checks these transfers, so the origin must know beforehand what the agent
+// would have checked:
+//   - the lock has been granted: a message sent after it has been answered;
+//   - the last fence is over at the target too, which may still have to execute what others sent
+//     before it. The question waits there for that, like any operation (Window::take), and is asked
 //     again after each fence;
-//   - everything is within the window: what is not is sent as a message, and rejected as usual.
-// What tells others that operations are done, such as an unlock, is sent after they are
-// (`transferred`). Accumulates are always the agent's, and those of near ranks: there is one atomic
-// domain.
+//   - everything is within the window. What is not is sent as a message, and rejected as usual.
+//
+// Whatever tells others that operations are done, such as an unlock, is sent after they are
+// (`transferred`). Accumulates are always executed by the agent or by ranks of its node, so that
+// there is one atomic domain.
 #include <algorithm>
 #include <utility>
 
@@ -29,7 +30,7 @@ bool Window::has_lock(const Target& to) const {
   return to.lock == Lock::held && to.reached > to.locked_at && !to.refused;
 }
 
-// Asks the target where its memory is if that is worth it.
+// If the answer is no, may ask the target where its memory is.
 bool Window::goes_direct(const Transfer& transfer, Target* to) {
   if (transfer.direct) return true;
   net::DirectMemory* const memory = engine_->direct_memory();
@@ -71,7 +72,7 @@ bool Window::lies_within(const Transfer& transfer, const Direct& direct) {
   return std::ranges::all_of(transfer.pieces, lies);
 }
 
-// False if there is no room for the rest now.
+// Returns false if there is no room for the rest now.
 bool Window::transfer_directly(Transfer* transfer, Target* to) {
   Direct& direct = *to->direct;
   net::DirectMemory& memory = *engine_->direct_memory();
@@ -94,7 +95,7 @@ bool Window::transfer_directly(Transfer* transfer, Target* to) {
     ++transfers_;
     const auto offset = static_cast<uint64_t>(transfer->displacement * direct.unit + run.offset);
     const bool is_last = transfer->done + run.length == transfer->length;
-    if (is_last) pending.completion = transfer->completion;  // they end in order
+    if (is_last) pending.completion = transfer->completion;  // transfers end in order
     if (transfer->kind == Kind::get) {
       pending.to = transfer->result + transfer->done;
       direct.fetching = direct.begun;

@@ -6,7 +6,7 @@
 namespace nearcache::rma {
 namespace {
 
-// far more than a batch holds: keeps sums from overflowing
+// far more than a batch holds; keeps sums from overflowing
 constexpr uint64_t most_data = uint64_t{1} << 32;
 
 }  // namespace
@@ -82,7 +82,7 @@ std::byte* BatchWriter::append(const Head& head, std::span<const Piece> pieces) 
   append_head(head, pieces);
   const size_t data = (data_bytes(head) + 7) / 8;
   uint64_t* const at = room(data);
-  if (data > 0) at[data - 1] = 0;  // what pads the end
+  if (data > 0) at[data - 1] = 0;  // the padding
   return reinterpret_cast<std::byte*>(at);
 }
 
@@ -99,7 +99,7 @@ std::byte* BatchWriter::append_few(uint64_t window, bool odd_epoch, int64_t disp
   few_end_ = used_;
   std::memcpy(&words_[few_at_], &few_, sizeof few_);
   std::memcpy(at, &displacement, sizeof displacement);
-  words_[used_ - 1] = 0;  // what pads the end
+  words_[used_ - 1] = 0;  // the padding
   return reinterpret_cast<std::byte*>(at + 1);
 }
 
