@@ -58,7 +58,7 @@ void ConnectionFabric::forget(int rank) {
   }
 }
 
-// A connection that is not authenticated costs no rank its connection, whichever it claims to be.
+// If an unauthenticated connection fails, no rank is lost, whichever the other end claims to be.
 void ConnectionFabric::lose(Connection* connection, const std::string& why) {
   const bool proven = connection->state == State::open || connection->state == State::connecting ||
                       connection->state == State::said_hello ||

@@ -14,7 +14,7 @@ namespace nearcache::net {
 
 class DirectMemory {
  public:
-  // What other ranks need to know to access the memory.
+  // Tells other ranks how to access exposed memory.
   struct Key {
     uint64_t key = 0, address = 0;
   };

@@ -100,7 +100,7 @@ void NodeFabric::begin(Peer* peer) {
   peer->at.inbox->writers.fetch_add(1, std::memory_order_release);
 }
 
-// Returns the number of free lines, except for one that is kept for a goodbye.
+// Returns the number of free lines, not counting one that is reserved for a goodbye.
 uint64_t NodeFabric::room(Peer* peer) {
   return SharedRing::lines - 1 - (peer->written - peer->read);
 }

@@ -6,10 +6,10 @@
 // writes, then checks what the receiver says. So at least one of them sees the other, and the
 // sender rings if necessary.
 //
-// A thread that polled again soon after the last time is likely to do so again. It then says that
-// it dozes rather than sleeps: a sender may wait for 8 us before it rings. If the receiver has
-// taken everything by then, no system call was made and no agent has woken up. A sender that is
-// about to leave or sleep rings at once.
+// A rank that polled soon after it was last armed is likely to do so again. It then says that it
+// dozes rather than sleeps: a sender may wait for 8 us before it rings. If the receiver has taken
+// everything by then, no system call was made and no agent has woken up. A sender that is about to
+// leave or sleep rings at once.
 //
 // A sender that finds no room in the ring queues the rest and says that it wants room; the receiver
 // then rings it as if a batch had arrived.

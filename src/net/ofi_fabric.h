@@ -25,7 +25,7 @@
 
 namespace nearcache::net {
 
-// Where a rank listens, and through which libfabric provider.
+// The address at which a rank listens, and its libfabric provider.
 struct OfiAddress {
   char provider[24];
   uint64_t size;  // bytes; 0: none

@@ -27,7 +27,7 @@ Reached why_not(int error) {
   return error == EFAULT ? Reached::unmapped : error == ESRCH ? Reached::gone : Reached::refused;
 }
 
-// What one call is to copy: this many runs, the last one perhaps only in part.
+// The part of the runs that one call is to copy: this many, the last one perhaps not in full.
 struct Portion {
   size_t runs = 0, bytes = 0, rest = 0;  // `rest`: bytes of the last run left for the next call
 

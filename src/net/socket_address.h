@@ -1,4 +1,4 @@
-// Where a rank listens, in the form in which the address is sent to all others.
+// The address at which a rank listens, in the form in which it is sent to all others.
 #pragma once
 
 #include <cstdint>

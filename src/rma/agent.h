@@ -2,10 +2,10 @@
 // arrives. Also the lock under which threads of the program use the engine.
 //
 // Words used here. Operations are *held* while they are collected in a batch that is not sent yet.
-// The agent is *armed* while it watches the fabric's descriptor, and *disarmed* otherwise. A thread
-// that waits inside the host *helps* by polling in the agent's place. A *lease* is a time during
-// which the agent stays disarmed although no thread waits here, with a timer running: for a helping
-// thread, or until the program's next call (the agent is then *lent*).
+// The agent is *armed* while arrivals wake it, and *disarmed* otherwise. A thread that waits inside
+// the host *helps* by polling in the agent's place. A *lease* is a time during which the agent
+// stays disarmed although no thread waits here, with a timer running: for a helping thread, or
+// until the program's next call (the agent is then *lent*).
 //
 // One thread at a time polls the fabric. A waiting thread does so itself, for lowest latency: it
 // disarms the agent, polls for 30 us, then sleeps on the fabric's descriptor (a millisecond at a
@@ -48,9 +48,9 @@
 //     readable, however late somebody begins to look. So the next one to look finds it, be it the
 //     agent (arming is an EPOLL_CTL_MOD, which reports what is readable already) or another thread.
 //     For fabrics that take things from the system before they are polled, this holds from
-//     Fabric::arm to the next poll. Therefore whoever is going to sleep arms the fabric first,
-//     under the mutex, and every poll while another thread may be asleep is followed by another
-//     Fabric::arm (`rearm`, which rings if the fabric wants to be polled first).
+//     Fabric::arm to the next poll. Therefore a thread that is going to sleep arms the fabric
+//     first, under the mutex, and every poll while another thread may be asleep is followed by
+//     another Fabric::arm (`rearm`, which rings if the fabric wants to be polled first).
 //   - `polling_` changes under the mutex, together with arming. Whenever it is false, the agent is
 //     armed, or disarmed for a lease while the timer runs. Whenever it is true, a thread polls or
 //     sleeps on the same descriptor, and hands over before it leaves. An agent that woke up before

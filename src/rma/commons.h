@@ -1,5 +1,5 @@
-// What the ranks of a node share about one rank's part of a window: its lock, and the words by
-// which they synchronise. If the window is opened without a node, the owner has it alone.
+// The state of one rank's part of a window that all ranks of its node share: its lock, and the
+// words by which they synchronise. If the window is opened without a node, it is private.
 //
 // Accumulates on the memory are executed by the rank that requests them if it can reach the memory,
 // and otherwise by the owner's agent, always under `elements`: so there is one atomic domain. A

@@ -13,7 +13,7 @@ __extension__ using Int128 = __int128;
 #ifdef __SIZEOF_FLOAT128__
 __extension__ using Float128 = __float128;
 #else
-using Float128 = long double;  // has 128 bits where there is no other
+using Float128 = long double;  // has 128 bits if __float128 is missing
 #endif
 
 struct Opaque {

@@ -1,4 +1,4 @@
-// What an operation does to the memory of a window, whether the owner executes it for others or an
+// Executes operations on the memory of a window, for its owner (at the request of others) or for an
 // origin that can address the memory.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Does the same as execute.h, on memory that only the kernel may touch: another process's
+// The counterpart of execute.h for memory that only the kernel may touch: another process's
 // (net/process_memory.h), or program memory that may have been unmapped (net/detour.h). Accumulates
 // read, compute here and write back under the window's mutex for elements, like all accumulates on
 // that memory.
@@ -151,7 +151,7 @@ net::Reached execute_there(Action action, There there, uint64_t all_bytes, Mutex
     done += bytes;
     locked = reached == net::Reached::all && done < all_bytes && done % grain != 0;
     if (!locked) elements->unlock();
-    // What was done must not be repeated by other means.
+    // What has been done must not be done again by messages.
     if (reached == net::Reached::refused && any) reached = net::Reached::unmapped;
     any = true;
     if (action.result != nullptr) action.result += bytes;

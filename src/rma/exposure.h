@@ -67,7 +67,7 @@ class Exposure {
   Memory& memory() { return memory_; }
   // operations with this parity, since the beginning
   uint64_t executed(bool odd_epoch) const { return executed_[odd_epoch]; }
-  // epochs that origins have completed and nobody has waited for yet
+  // epochs completed by origins and not waited for yet
   uint64_t completed() const { return completed_; }
   void waited_for(uint64_t origins) { completed_ -= origins; }
 

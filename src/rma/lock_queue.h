@@ -42,7 +42,7 @@ class LockQueue {
   bool waits(size_t who) const {
     return ticket(who).load(std::memory_order_acquire) != Commons::no_ticket;
   }
-  // Removes `who`. Returns false if it is not in the queue: it never was, or the lock is its own.
+  // Removes `who`. Returns false if it is not in the queue: it never was, or it has the lock.
   bool leave(size_t who);
   // Gives the lock to those whose turn it is. Calls granted(who) for each, which must be told.
   template <class Granted>

@@ -26,7 +26,7 @@ class Locks {
   // then call LockQueue::grant once more.
   std::optional<int> grant_next();
   bool waits(int origin) const;
-  // Nobody's turn will come any more: removes all waiting origins and returns them.
+  // The lock is lost: removes all waiting origins and returns them.
   std::vector<int> give_up();
   // The origin is gone: releases what it held, and removes what it waited for.
   void forget(int origin);

@@ -55,7 +55,7 @@ class Node {
   // Whether this range, which another rank has published, lies in the arena.
   bool holds(uint64_t offset, uint64_t size) const;
   std::byte* at(uint64_t offset) const { return arena_->at(offset); }
-  // Where the rank at this place receives messages from the others.
+  // Returns the inbox in which the rank at this place receives messages from the others.
   net::Inbox* inbox(size_t place) const;
 
   static constexpr uint64_t most_windows = 8192;  // at a time, per rank

@@ -1,4 +1,4 @@
-// What became of an operation.
+// The result of an operation.
 #pragma once
 
 #include <cstdint>

@@ -214,8 +214,8 @@ class Window {
   void ended(int peer);
 
  private:
-  // What this rank has deferred until it gets a lock: an operation with all it refers to, or only
-  // the end of the wait, with which the lock may be released (`unlock`).
+  // Deferred until this rank gets a lock: an operation with all it refers to, or only a mark to be
+  // reached then, with which the lock may be released (`unlock`).
   struct Deferred {
     Transfer transfer{.kind = Kind::acknowledge};
     std::vector<Piece> pieces;
@@ -231,19 +231,19 @@ class Window {
     uint64_t size = 0;  // 0: not accessible
     int64_t unit = 1;
     bool crowded = false;      // there was no room for a transfer
-    bool asked = false;        // for the location, and not answered yet
+    bool asked = false;        // a question for the location is not answered yet
     uint64_t asked_after = 0;  // fences entered when it was asked
     uint64_t fences = 0;       // fences over at the target when it answered
     uint64_t begun = 0, done = 0;
-    uint64_t fetching = 0;  // the last one that fetches
+    uint64_t fetching = 0;  // the last transfer that fetches
   };
 
   enum class Lock : uint8_t { none, wanted, held };
   struct Target {
     uint64_t issued = 0;    // messages numbered so far
-    uint64_t answered = 0;  // the last one whose reply is here or on its way
-    uint64_t fetching = 0;  // the last one that fetches
-    uint64_t reached = 0;   // the last one that a reply has covered
+    uint64_t answered = 0;  // the last message whose reply is here or on its way
+    uint64_t fetching = 0;  // the last message that fetches
+    uint64_t reached = 0;   // the last message known to be executed
     // Messages numbered up to `deferred` waited for a lock, and were then sent under other numbers:
     // they are reached when the last of these, `deferred_end`, is.
     uint64_t deferred = 0, deferred_end = 0;
@@ -252,10 +252,10 @@ class Window {
     Lock lock = Lock::none;
     LockType type = LockType::shared;
     Status error = Status::ok;
-    bool refused = false;    // the lock, because nobody knows who has it
-    uint64_t locked_at = 0;  // messages issued before it was requested
+    bool refused = false;    // the lock is refused, because nobody knows who has it
+    uint64_t locked_at = 0;  // messages issued before the lock was requested
     SentLayouts layouts;
-    std::unique_ptr<Direct> direct;  // once the target was asked for the location
+    std::unique_ptr<Direct> direct;  // once the target has been asked
   };
 
   static constexpr uint64_t most_outstanding = 4 << 20;  // bytes to one target

@@ -1,4 +1,4 @@
-// What a window requests of other ranks' memory: done at once if it is near, otherwise by messages.
+// Operations on other ranks' memory: done at once if it is near, otherwise sent as messages.
 #include <algorithm>
 #include <cstring>
 

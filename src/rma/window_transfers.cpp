@@ -30,7 +30,7 @@ bool Window::has_lock(const Target& to) const {
   return to.lock == Lock::held && to.reached > to.locked_at && !to.refused;
 }
 
-// If the answer is no, may ask the target where its memory is.
+// Whether the network is to do this operation. If not, may ask the target where its memory is.
 bool Window::goes_direct(const Transfer& transfer, Target* to) {
   if (transfer.direct) return true;
   net::DirectMemory* const memory = engine_->direct_memory();
