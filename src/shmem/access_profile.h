@@ -1,9 +1,9 @@
-// This PE's part of the JSON report's details (docs/report.md): its gets over time, by size, by PE
-// and by symmetric object, and what acquires dropped, by call.
+// This PE's part of the details in the JSON report (docs/report.md): its gets over time, by size,
+// by PE and by symmetric object, and the bytes that acquires dropped, by call.
 //
-// Hits do not pay for it. Over time all gets are counted, by the caches' own counters. What a get
-// accesses is known for every get that is not a hit, and for one hit in PollDetector::reads_a_look,
-// which stands for those since the last one.
+// Hits pay nothing for it. The counts over time include all gets, as they come from the caches' own
+// counters. The accessed address is recorded for every get that is not a hit, and for one hit in
+// PollDetector::reads_a_look, which stands for all hits since the previous recorded one.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ namespace nearcache::shmem {
 
 class Channel;
 
-// What the profile knows of a channel already.
+// What the profile has already recorded of a channel.
 struct Profiled {
   uint64_t hits = 0, misses = 0, bypassed = 0, acquires = 0, dropped_bytes = 0;
   ProfileLevels levels;
-  uint64_t unsorted_hits = 0;  // of which nobody has said yet what they were of
-  // what was told last: hits at the end were of it, too
+  uint64_t unsorted_hits = 0;  // not yet attributed to an object
+  // the last access reported: hits at the end are attributed to it
   SymmetricProfile::Object* object = nullptr;
   uint32_t pe = 0;
   uint64_t bytes = 0;
@@ -34,32 +34,32 @@ struct Profiled {
 
 class AccessProfile {
  public:
-  void start();  // a JSON report is wanted
+  void start();  // called if a JSON report is wanted
   bool on() const { return on_; }
 
-  // What follows does nothing unless it is on. With the channel's lock:
-  // its cache answered a get, with what it had or by the network;
+  // The following functions do nothing unless the profile is on. Called with the channel's lock:
+  // the channel's cache has answered a get, from its contents or from the network;
   void answered(Channel* channel, int pe, uint64_t address, size_t bytes, bool from_cache) {
     if (on_) [[unlikely]]
       add_answer(channel, pe, address, bytes, from_cache);
   }
-  // its cache has made the acquires so far;
+  // the cache has applied all acquires made so far;
   void caught_up(Channel* channel) {
     if (on_) [[unlikely]]
       add_drops(channel);
   }
-  // it is about to go.
+  // the channel is about to close.
   void closing(Channel* channel) {
     if (on_) [[unlikely]]
       end_of_cache(channel);
   }
 
-  // A get goes past the cache. `pe`: as in the world.
+  // A get bypasses the cache. `pe` is the PE's number in the world team.
   void went_past(int pe, uint64_t address, size_t bytes) {
     if (on_) [[unlikely]]
       add_past(pe, address, bytes);
   }
-  // A cache fetches, or writes back.
+  // A cache fetches bytes or writes them back.
   void fetching(uint64_t address, size_t bytes) {
     if (on_) [[unlikely]]
       add_transfer(address, bytes, &SymmetricProfile::Object::bytes_from_network);
@@ -68,18 +68,18 @@ class AccessProfile {
     if (on_) [[unlikely]]
       add_transfer(address, bytes, &SymmetricProfile::Object::bytes_to_network);
   }
-  // `call` is an acquire; the text is never freed.
+  // `call` names the call that was an acquire; the text must never be freed.
   void acquired(const char* call) {
     if (on_) [[unlikely]]
       add_acquire(call);
   }
 
-  // All there is, as it travels to PE 0; the program has ended. Empty unless it is on.
+  // The whole profile, serialised for PE 0, at the end of the program. Empty unless it is on.
   std::vector<uint64_t> packed();
 
  private:
   using Object = SymmetricProfile::Object;
-  // Addresses that belong to one object.
+  // A range of addresses that belong to one object.
   struct Known {
     uint64_t begin = 0, end = 0;
     Object* object = nullptr;
@@ -101,13 +101,13 @@ class AccessProfile {
   SymmetricProfile::Acquire& acquires_by(const char* call);
 
   bool on_ = false;
-  std::mutex mutex_;  // covers what follows
+  std::mutex mutex_;  // guards the members below
   Profile profile_;
   uint32_t until_tick_ = 1;
   SymmetricProfile symmetric_;
-  Known last_;                      // holds while no block comes or goes
-  uint64_t changes_seen_ = 0;       // of blocks
-  std::map<uint64_t, Known> data_;  // static objects, by where they begin
+  Known last_;                      // valid until a block is allocated or freed
+  uint64_t changes_seen_ = 0;       // allocations and frees seen so far
+  std::map<uint64_t, Known> data_;  // static objects, by start address
   std::vector<std::pair<const char*, SymmetricProfile::Acquire>> acquires_;
   const char* last_call_ = nullptr;
 };

@@ -1,4 +1,4 @@
-// The page cache's options from those of the process.
+// Derives the page cache's options from those of the process.
 #pragma once
 
 #include <string>
@@ -9,8 +9,7 @@
 
 namespace nearcache::shmem {
 
-// Values that are not allowed are replaced by the default, and a message for each is added to
-// `errors`.
+// Replaces invalid values by the default and adds a message for each to `errors`.
 PageCacheOptions page_cache_options(const Options& options, std::vector<std::string>* errors);
 
 }  // namespace nearcache::shmem

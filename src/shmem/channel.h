@@ -1,5 +1,5 @@
-// An OpenSHMEM context as the cache sees it: the cache, the transport under it, and what is
-// outstanding.
+// An OpenSHMEM context as the cache sees it: its page cache, the transport below the cache, and the
+// operations that are outstanding.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,8 @@
 
 namespace nearcache::shmem {
 
-// Counted by the front end. Under threads a count may get lost; none is worth a locked instruction.
+// A counter of the front end. With several threads an increment may get lost: no count is worth a
+// locked instruction.
 class Tally {
  public:
   Tally() = default;
@@ -33,21 +34,21 @@ class Tally {
   std::atomic<uint64_t> value_{0};
 };
 struct Tallies {
-  Tally gets, get_bytes, puts, put_bytes;  // past the cache
+  Tally gets, get_bytes, puts, put_bytes;  // those that bypassed the cache
   Tally accumulates;                       // strided puts and atomics
   Tally quiets_passed, quiets_made;  // the program's quiets and fences; those issued for the cache
-  Tally get_ns;                      // blocking gets for the cache: all together
+  Tally get_ns;                      // total time of blocking gets issued for the cache
 };
 
-// The PEs of the team that a context was made of: calls on the context count them from 0. All are
-// numbered as in the world where there is none.
+// The team that a context was created from: calls on the context number its PEs from 0. Without a
+// team, PEs have their numbers in the world team.
 struct ChannelTeam {
-  bool exists = false;       // else it is the world
+  bool exists = false;       // false: the context belongs to the world team
   uint64_t bits = 0;         // of the team's handle
-  std::vector<int> members;  // the world's number of each PE of the team
-  std::vector<int> numbers;  // the team's number of each PE of the world; -1: not in it
+  std::vector<int> members;  // number in the world of each PE of the team
+  std::vector<int> numbers;  // number in the team of each PE of the world; -1: not a member
 
-  // Both are -1 where there is no such PE.
+  // Both return -1 if there is no such PE.
   int world_pe(int pe) const {
     if (!exists) return pe;
     return pe >= 0 && static_cast<size_t>(pe) < members.size() ? members[static_cast<size_t>(pe)]
@@ -58,74 +59,73 @@ struct ChannelTeam {
   }
 };
 
-// Channels are never deleted, so that another thread may look at one while its context goes: they
-// are used again.
+// Channels are never deleted but reused, so that another thread may safely look at one while its
+// context is being destroyed.
 //
-// PEs are counted as the context does, in its cache and in what it asks of the library; world_pe()
-// says who that is where contexts meet, or memory is concerned.
+// A channel numbers PEs as its context does, in its cache and in calls of the library. Where
+// contexts interact, or memory is concerned, world_pe() translates.
 class Channel final : public PageTransport {
  public:
-  // A context begins. `owned`: it is private to the calling thread. `serialised`: at most one
-  // thread at a time may be inside of it.
+  // Starts serving a new context. `owned`: it is private to the calling thread. `serialised`: at
+  // most one thread at a time may use it.
   void open(shmem_ctx_t handle, int64_t id, bool owned, bool serialised, ChannelTeam team = {});
-  // It is gone, and complete: gives the memory back. The lock is held.
+  // The context is destroyed and complete: gives the memory back. Called with the lock held.
   void close();
 
   bool is(uint64_t bits) const { return bits_.load(std::memory_order_acquire) == bits; }
   bool is_open() const { return bits_.load(std::memory_order_acquire) != no_bits(); }
   shmem_ctx_t handle() const { return handle_; }
   int64_t id() const { return id_; }
-  // Another thread's private context: nothing may be issued on it.
+  // True for another thread's private context, on which this thread may issue nothing.
   bool foreign() const { return owned_ && owner_ != std::this_thread::get_id(); }
   bool owned() const { return owned_; }
   bool serialised() const { return serialised_; }
   int world_pe(int pe) const { return team_.world_pe(pe); }
-  // pre: world_pe is a PE. -1: this context does not reach it
+  // pre: world_pe is a PE. Returns -1 if this context does not reach it.
   int pe_of(int world_pe) const { return team_.pe_of(world_pe); }
   bool is_of_team(uint64_t team_bits) const { return team_.exists && team_.bits == team_bits; }
-  // why there is no cache; null if there is, or may be
+  // Why there is no cache; null if there is one, or may still be one.
   const char* obstacle() const { return obstacle_; }
 
   std::mutex& mutex() { return mutex_; }
 
-  // The cache, made at its first use; null if there is none. With the lock.
+  // The cache, created at its first use; null if there is none. Called with the lock held.
   PageCache* cache() {
     if (state_ == State::ready) [[likely]]
       return &*pages_;
     return state_ == State::untried ? create_cache() : nullptr;
   }
-  // The cache if it was made already.
+  // The cache if it has been created already, else null.
   PageCache* ready_cache() { return state_ == State::ready ? &*pages_ : nullptr; }
-  // Whether it is there, and threads read it without the lock.
+  // True if the cache exists and threads read it without the lock.
   bool is_shared() const {
     return state_ == State::ready && shared.cache.load(std::memory_order_relaxed) == &*pages_;
   }
-  // No cache from now on; what was written is complete.
+  // Stops caching. Everything written is complete.
   void leave_uncached();
 
-  // Does what the process' calls that order since the last look ask for: drops what acquires made
-  // stale, lets a flag follow.
+  // Catches up with the process's ordering calls since the last look: drops what acquires made
+  // stale, and expects a flag to be written next.
   void catch_up();
 
-  // Everything written through this context is at its target.
+  // Waits until everything written through this context has reached its target.
   void complete();
-  // Starts it.
+  // Starts writing dirty pages back.
   void start_write_back() {
     if (state_ == State::ready && pages_->dirty()) pages_->start_write_back();
   }
-  // The program writes past the cache.
+  // The program has written without the cache.
   void wrote_directly() { wrote_directly_ = true; }
-  // The program learns of a value at the next quiet only.
+  // A fetch is outstanding, whose value the program sees only after the next quiet.
   void fetches_outstanding() { fetches_outstanding_ = true; }
-  // A non-blocking get of the program continues where its last one was.
+  // True if a non-blocking get continues where the previous one ended.
   bool follows_last_get(int pe, uint64_t address, size_t bytes);
-  // What lies around the access that the cache is asked for next, so that it is looked up once;
-  // empty: to be looked up.
+  // Tells what surrounds the next access, so that it is looked up only once; empty: look it up.
   void surrounded_by(const Extent& around) { around_ = around; }
 
   Tallies tallies;
   Profiled profiled;
-  // What there is to profile so far, without what is in `profiled` alone.
+  // The counters that the profile compares with `profiled`.
   Profiled progress() const;
   void fill_counters(Counters* counters) const;
 
@@ -134,7 +134,7 @@ class Channel final : public PageTransport {
   void get_nbi(void* to, uint64_t address, size_t bytes, int pe) override;
   void get_nbi_plainly(void* to, uint64_t address, size_t bytes, int pe);
   void put(uint64_t address, const void* from, size_t bytes, int pe) override;
-  // put() without its clock
+  // put() without timing it
   void put_plainly(uint64_t address, const void* from, size_t bytes, int pe);
   void get_plainly(void* to, uint64_t address, size_t bytes, int pe);  // get() likewise
   void put_nbi(uint64_t address, const void* from, size_t bytes, int pe);
@@ -161,7 +161,7 @@ class Channel final : public PageTransport {
   const char* obstacle_ = nullptr;
   std::mutex mutex_;
   std::optional<PageCache> pages_;
-  size_t memory_ = 0;  // taken from the budget
+  size_t memory_ = 0;  // bytes taken from the budget
   uint64_t seen_orderings_ = 0, seen_acquires_ = 0;
   uint64_t puts_at_quiet_ = 0;  // the cache's count at the last quiet
   uint64_t puts_timed_ = 0;
@@ -170,14 +170,14 @@ class Channel final : public PageTransport {
   int last_get_pe_ = -1;
   uint64_t last_get_end_ = 0;
   Extent around_;
-  TypicalTime get_time_, put_time_;  // of the cache's own transfers; not all puts are timed
+  TypicalTime get_time_, put_time_;  // the cache's own transfers; only some puts are timed
 };
 
-// Holds a channel's lock where threads make it necessary.
+// Holds a channel's lock if the program is multi-threaded.
 class ChannelLock {
  public:
   explicit ChannelLock(Channel* channel);
-  // Leaves it locked; null if it is not.
+  // Leaves the channel locked and returns it; null if it was not locked.
   Channel* release() { return lock_.release() ? channel_ : nullptr; }
 
  private:

@@ -1,9 +1,10 @@
-// The single context object of the OpenSHMEM front end: options, channels, symmetric memory, what
-// the process knows about its job.
+// The global state of the OpenSHMEM front end: options, channels, symmetric memory, and what the
+// process knows about its job.
 //
-// Locks, taken only under SHMEM_THREAD_MULTIPLE: one per channel, held during every access to its
-// cache except hits of the default context's, and during transfers that must not be overtaken;
-// never while a call may wait for another PE's action. No two are held together.
+// Locks are taken only under SHMEM_THREAD_MULTIPLE. There is one per channel. It is held during
+// every access to the channel's cache, except for hits in the default context's, and during
+// transfers that must not be overtaken; never while a call may wait for another PE. No thread holds
+// two of them.
 #pragma once
 
 #include <array>
@@ -31,16 +32,16 @@ struct Context {
 
   Options options;
   PageCacheOptions cache_options;
-  std::vector<std::string> option_errors;  // what was wrong with the environment, for PE 0 to tell
+  std::vector<std::string> option_errors;  // mistakes in the environment, which PE 0 reports
 
   HomeProcess home;
   bool started = false;
-  int starts = 0;  // calls that began OpenSHMEM, less those that ended it
+  int starts = 0;  // calls that initialised OpenSHMEM, minus those that finalised it
   bool finished = false;
   int thread_level = 0;       // SHMEM_THREAD_SINGLE, ...
   bool threaded = false;      // SHMEM_THREAD_MULTIPLE: channels lock
-  bool caching = false;       // neither switched off nor kept from it
-  std::string obstacle;       // why nothing may be cached, if so
+  bool caching = false;       // neither switched off nor impossible
+  std::string obstacle;       // why nothing may be cached; empty if it may
   bool implicit_end = false;  // start_pes: the program ends without shmem_finalize
   int pe = 0;
   int pes = 1;
@@ -52,28 +53,28 @@ struct Context {
   AccessProfile profile;
   SymmetricMemory memory;
 
-  // Contexts in use are among the first `channels_used`; beyond the last, contexts are passed on
-  // uncached.
+  // Contexts in use are among the first `channels_used`. If all channels are taken, further
+  // contexts are passed on uncached.
   static constexpr size_t most_channels = 1024;
   Channel default_channel;
   std::array<std::atomic<Channel*>, most_channels> channels{};
   std::atomic<size_t> channels_used{0};
 
-  // How many of the process' calls that order (shared.orderings) were acquires. A cache that is
-  // used by one thread has seen all of them; others look before each use.
+  // How many of the process's ordering calls (shared.orderings) were acquires. A cache used by a
+  // single thread has seen them all; others check before each use.
   std::atomic<uint64_t> acquires{0};
 
-  // The call that was the last of these acquires; null: none was.
+  // The name of the last call that was an acquire; null if there was none.
   std::atomic<const char*> acquired_by{nullptr};
 
-  std::mutex mutex;  // covers what follows; contexts are created and destroyed rarely
+  std::mutex mutex;  // guards the members below; contexts are created and destroyed rarely
   int64_t next_context_id = 1;
-  // contexts that are gone; beyond some tens they share the last row
+  // destroyed contexts; beyond some tens they share the last row
   std::vector<WindowReport> closed;
 
   void* report_scratch = nullptr;  // symmetric; null when no report is wanted
 
-  // The channel of a context; null: not known, passed on uncached.
+  // The channel of a context; null if it is unknown and therefore passed on uncached.
   Channel* find(shmem_ctx_t ctx) {
     const uint64_t bits = handle_bits(ctx);
     return default_channel.is(bits) ? &default_channel : find_other(bits);
@@ -81,7 +82,7 @@ struct Context {
   Channel* find_other(uint64_t bits);
   Channel* open_channel(shmem_ctx_t ctx, bool owned, bool serialised, ChannelTeam team = {});
 
-  // The context is about to be destroyed: everything written through it is complete.
+  // Called before the context is destroyed: everything written through it is complete.
   void close_channel(Channel* channel);
 
   template <class Action>
@@ -94,48 +95,48 @@ struct Context {
     }
   }
 
-  // The same for those that this thread may use, each with its lock.
+  // Like each_channel(), but only for channels that this thread may use, each with its lock held.
   template <class Action>
   void each_usable_channel(Action action) {
     each_channel([&](Channel& channel) {
       if (channel.foreign()) return;
       const ChannelLock lock(&channel);
-      if (channel.is_open() && !channel.foreign()) action(channel);  // not gone meanwhile
+      if (channel.is_open() && !channel.foreign()) action(channel);  // still open
     });
   }
 
-  // Something wants to know of every get and put: none is served by the quick way.
+  // True if something must see every get and put, so that none may take the fast path.
   bool watched() const { return check.on() || observer.tracing(); }
 
-  // Nothing that any cache read before may be served after.
+  // From now on no cache serves what it read before.
   void acquire();
-  // A call that orders or completes was made: the word that is put next, through any context, may
-  // be a flag.
+  // Called after a call that orders or completes writes: the next word that is put, through any
+  // context, may be a flag.
   void ordered();
-  // The same for all contexts but one, whose own writes have become visible: `seen_by_writer` is
-  // its count.
+  // Like acquire(), but for all contexts except one, whose own writes have become visible;
+  // `seen_by_writer` is that context's count.
   void acquire_others(uint64_t* seen_by_writer);
-  // [object, object + bytes) of `owner`, as `writer` counts, was changed through it, and is there:
-  // caches of other contexts drop what they read of it. No lock is held.
+  // `writer` has changed [object, object + bytes) of PE `owner` (in `writer`'s numbering), and the
+  // change has arrived: caches of other contexts drop what they read of it. Called without a lock.
   void drop_in_others(Channel* writer, int owner, const void* object, size_t bytes);
-  // Starts writing back in every context that this thread may use.
+  // Starts write-back in every context that this thread may use.
   void start_write_back();
 };
 
 extern Context& context;
 
-// The cache that serves nothing.
+// A cache that serves nothing.
 PageCache* no_cache();
 
-// Learns the job right after initialisation; allocates nothing but what a report needs. `level`: of
-// threads.
+// Called right after initialisation; allocates nothing but what a report needs. `level` is the
+// thread level.
 void context_start(int level);
 
-// The program ends: everything written is complete, nothing of ours runs any more. `report`: all
-// PEs come here together.
+// Called when the program ends: completes everything written; afterwards nothing of ours runs.
+// `report`: all PEs make this call together.
 void context_finish(bool report);
 
-// The program ends without looking back: nothing of ours runs any more.
+// Called when the program ends abruptly: afterwards nothing of ours runs.
 void context_abandon();
 
 }  // namespace nearcache::shmem

@@ -1,9 +1,9 @@
-// What the generated entry points (generate_entry_points.py) call: the actions of
+// The functions that the generated entry points (generate_entry_points.py) call: the actions of
 // docs/semantics-openshmem.md, "The contract".
 //
-// Every entry point begins with `if (!active()) return next.<call>(...)`: if the cache is switched
-// off, or the OpenSHMEM library itself calls from inside one of our calls (a contended lock reads
-// its word through the public symbols), calls go straight to the library.
+// Every entry point begins with `if (!active()) return next.<call>(...)`: calls go straight to the
+// library if the cache is switched off, or if the OpenSHMEM library itself makes them inside one of
+// our calls (a contended lock reads its word through the public symbols).
 #pragma once
 
 #include <atomic>
@@ -18,23 +18,24 @@
 namespace nearcache::shmem {
 
 // The two flags that active() tests.
-// started, and caching
+// OpenSHMEM is initialised, and the cache is on.
 extern bool enabled;
-// > 0: in a call of the library below
+// > 0 during a call of the library below.
 extern constinit thread_local int inside __attribute__((tls_model("initial-exec")));
 
-// The calling thread orders by itself: its atomics, non-blocking gets and tests tell it nothing of
-// other PEs' writes (nearcache_shmem_set_unordered).
+// The calling thread orders its accesses itself: its atomics, non-blocking gets and tests are no
+// acquires (nearcache_shmem_set_unordered).
 extern constinit thread_local bool unordered __attribute__((tls_model("initial-exec")));
 
-// The call of this thread that may order, for those who tell of acquires.
+// The name of this thread's current call, for reports about acquires.
 extern constinit thread_local const char* calling __attribute__((tls_model("initial-exec")));
 
 inline bool active() {
   return __builtin_expect(static_cast<int>(enabled) & static_cast<int>(inside == 0), 1);
 }
 
-// While it lives, what the library below calls through public symbols passes straight through.
+// While an object of this class lives, calls that the library below makes through public symbols
+// pass straight through.
 class Inside {
  public:
   Inside() { ++inside; }
@@ -43,21 +44,21 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 };
 
-// The cache of the default context where it may be used without a lock; never null: one that serves
-// nothing stands in for none.
+// The cache of the default context if it may be used without a lock, else one that serves nothing;
+// never null.
 extern PageCache* quick_cache;
 
-// The same cache where threads share it: all but its hits need the channel's lock.
+// The default context's cache if threads share it: everything but hits needs the channel's lock.
 struct SharedCache {
   std::atomic<PageCache*> cache{nullptr};  // null: there is none, or its hits need the lock, too
-  // The process' calls that order, and those of them that this cache has seen: there are no hits
-  // before it has seen all.
+  // The process's ordering calls, and how many of them this cache has seen. There are no hits until
+  // it has seen all.
   std::atomic<uint64_t> orderings{0}, seen{0};
 };
 extern constinit SharedCache shared;
 extern constinit thread_local PageReader page_reader __attribute__((tls_model("initial-exec")));
 
-// Whether a read is served by it.
+// Returns true if the shared cache served the read.
 __attribute__((always_inline)) inline bool shared_hit(void* to, const void* from, size_t bytes,
                                                       int pe) {
   PageCache* cache = shared.cache.load(std::memory_order_acquire);
@@ -67,7 +68,7 @@ __attribute__((always_inline)) inline bool shared_hit(void* to, const void* from
          cache->hit_unlocked(page_reader, pe, reinterpret_cast<uint64_t>(from), to, bytes);
 }
 
-// Transfers. `ctx` is the handle as the program gave it.
+// Transfers. `ctx` is the handle that the program passed.
 void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
 void put_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
 inline void get(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
@@ -85,7 +86,7 @@ inline void put(void* to, const void* from, size_t bytes, int pe) {
   if (bytes == 0 || !quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), from, bytes))
     put_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
 }
-// One element: what misses is out of line, so that a hit needs no stack.
+// One element. Misses are handled out of line, so that a hit needs no stack frame.
 template <typename T>
 __attribute__((noinline)) T get_element_slowly(const T* from, int pe) {
   T value;
@@ -108,42 +109,47 @@ template <typename T>
 __attribute__((noinline)) void put_element_slowly(T* to, T value, int pe) {
   put_slowly(SHMEM_CTX_DEFAULT, to, &value, sizeof value, pe);
 }
-// Out of line as a whole, as the cache needs the value's address: a stack is set up only where it
-// is needed.
+// Out of line as a whole, because the cache needs the value's address: so a stack frame is set up
+// only where it is needed.
 template <typename T>
 __attribute__((noinline)) void put_element(T* to, T value, int pe) {
   if (!quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), &value, sizeof value))
     put_element_slowly(to, value, pe);
 }
-// Non-blocking ones: true when served; else the caller passes them on, inside of `Inside`.
+// Non-blocking transfers: return true if served; otherwise the caller passes them on, within an
+// `Inside`.
 bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
 bool put_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
 
 class Channel;
 
-// Around a call that passes on: constructor before, destructor after. Each holds `Inside`, and the
-// context's lock where it has one.
-class DirectCall {  // what those below have in common
+// Guards around a call that is passed on: the constructor runs before it, the destructor after.
+// Each holds an `Inside`, and the context's lock if it has one.
+class DirectCall {  // the common part of the classes below
  public:
-  enum class Kind { get, update, fetch };  // fetch: an update that is made when the call returns
+  enum class Kind {
+    get,
+    update,
+    fetch
+  };  // fetch: an update that is complete when the call returns
   DirectCall(shmem_ctx_t ctx, Kind kind, const void* object, size_t bytes, int pe);
   ~DirectCall();
   DirectCall(const DirectCall&) = delete;
   DirectCall& operator=(const DirectCall&) = delete;
-  // null: the library must say what is wrong, or nothing is to be done
+  // null if the library must report an error, or nothing is to be done
   Channel* channel() const { return channel_; }
-  void hold(Channel* channel);  // takes its lock, if it is not held
-  void let_go();                // the library's call has returned: gives the lock back
+  void hold(Channel* channel);  // takes the channel's lock unless it is held
+  void let_go();                // releases the lock after the library's call has returned
   int pe() const { return pe_; }
   size_t bytes() const { return bytes_; }
 
  private:
   Channel* channel_ = nullptr;
-  Channel* held_ = nullptr;  // its lock is held
+  Channel* held_ = nullptr;  // the channel whose lock is held
   size_t bytes_;
   int pe_;
 };
-class DirectGet {  // iget and the like; [from, from + bytes) holds all that is read
+class DirectGet {  // iget and the like; [from, from + bytes) covers everything read
  public:
   DirectGet(shmem_ctx_t ctx, const void* from, size_t bytes, int pe);
   ~DirectGet();
@@ -151,7 +157,7 @@ class DirectGet {  // iget and the like; [from, from + bytes) holds all that is 
  private:
   DirectCall call_;
 };
-class DirectUpdate {  // iput, non-fetching atomics: some of [to, to + bytes) is written
+class DirectUpdate {  // iput, non-fetching atomics: parts of [to, to + bytes) are written
  public:
   DirectUpdate(shmem_ctx_t ctx, const void* to, size_t bytes, int pe);
   ~DirectUpdate();
@@ -159,8 +165,8 @@ class DirectUpdate {  // iput, non-fetching atomics: some of [to, to + bytes) is
  private:
   DirectCall call_;
 };
-// as DirectUpdate, and an acquire after it unless atomics are relaxed or the thread orders by
-// itself
+// Like DirectUpdate, followed by an acquire unless atomics are relaxed or the thread orders its
+// accesses itself.
 class FetchingAtomic {
  public:
   FetchingAtomic(shmem_ctx_t ctx, const void* target, size_t bytes, int pe);
@@ -170,7 +176,8 @@ class FetchingAtomic {
   DirectCall call_;
   const void* target_;
 };
-// non-blocking fetching atomics (1.5): as DirectUpdate, and the next quiet of the context acquires
+// Non-blocking fetching atomics (1.5): like DirectUpdate, and the context's next quiet is an
+// acquire.
 class FetchingNbi {
  public:
   FetchingNbi(shmem_ctx_t ctx, const void* target, size_t bytes, int pe);
@@ -179,7 +186,7 @@ class FetchingNbi {
  private:
   DirectCall call_;
 };
-class PutSignal {  // put_signal(_nbi): data and signal, both direct
+class PutSignal {  // put_signal(_nbi): data and signal both bypass the cache
  public:
   PutSignal(shmem_ctx_t ctx, const void* to, size_t bytes, const void* signal, int pe);
   ~PutSignal();
@@ -188,14 +195,14 @@ class PutSignal {  // put_signal(_nbi): data and signal, both direct
   DirectCall call_;
 };
 
-// Where the lowest element of a strided access lies: the last one, if it goes backwards.
+// The address of the lowest element of a strided access: the last one if the stride is negative.
 inline const void* strided_begin(const void* first, size_t element, ptrdiff_t stride,
                                  size_t count) {
   if (stride >= 0 || count == 0) return first;
   return static_cast<const char*>(first) - element * static_cast<size_t>(-stride) * (count - 1);
 }
-// The bytes from there to the end of the highest: `count` blocks of `block` elements, which begin
-// `stride` elements apart.
+// The bytes from there to the end of the highest element of `count` blocks of `block` elements,
+// whose starts are `stride` elements apart.
 inline size_t strided_bytes(size_t element, ptrdiff_t stride, size_t count, size_t block = 1) {
   if (count == 0 || block == 0) return 0;
   return element * (static_cast<size_t>(stride < 0 ? -stride : stride) * (count - 1) + block);
@@ -205,15 +212,15 @@ inline size_t strided_bytes(size_t element, ptrdiff_t stride, size_t count, size
 void quiet(shmem_ctx_t ctx);
 void fence(shmem_ctx_t ctx);
 
-// A call that may block until another PE acts (wait_until, set_lock, sync, collectives): write-back
-// is started before, an acquire follows.
+// A call that may block until another PE acts (wait_until, set_lock, sync, collectives): starts
+// write-back before it; an acquire follows.
 class Wait {
  public:
   Wait();
   ~Wait();
 };
-// A call that looks (test, test_lock): write-back is started before; an acquire follows if
-// `succeeded` was called.
+// A call that only tests (test, test_lock): starts write-back before it; an acquire follows if
+// succeeded() was called.
 class Test {
  public:
   Test();
@@ -223,15 +230,15 @@ class Test {
  private:
   bool succeeded_ = false;
 };
-// barrier, barrier_all: everything written through the default context is complete before, an
+// barrier, barrier_all: completes everything written through the default context before it; an
 // acquire follows.
 class Barrier {
  public:
   Barrier();
   ~Barrier();
 };
-// clear_lock, malloc and the like: everything written through the default context is complete
-// before; an acquire follows if `synchronises`.
+// clear_lock, malloc and the like: completes everything written through the default context before
+// it; an acquire follows if `synchronises`.
 class Release {
  public:
   explicit Release(bool synchronises);
@@ -241,18 +248,18 @@ class Release {
   bool synchronises_;
 };
 
-// A call that no row of the table names: it may do anything. Everything written through any context
-// is complete before; an acquire follows, and another one after the next quiet of each context, as
-// it may have started what is not complete yet.
+// A call that no row of the table names may do anything. Completes everything written through any
+// context before it. An acquire follows, and another after the next quiet of each context, because
+// the call may have started operations that are still outstanding.
 class Unknown {
  public:
   Unknown();
   ~Unknown();
 };
 
-// Memory management: entry_memory.cpp. Setup: entry_process.cpp. Contexts: entry_context.cpp. Those
-// are written by hand and are marked `own` in the table; the generator only declares and exports
-// them.
+// Entry points for memory management (entry_memory.cpp), setup (entry_process.cpp) and contexts
+// (entry_context.cpp) are written by hand and marked `own` in the table; the generator only
+// declares and exports them.
 
 }  // namespace nearcache::shmem
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-// The report at the end: every PE's counters come to PE 0 through a small symmetric block.
+// The report at the end of the run: PE 0 gathers all PEs' counters through a small symmetric block.
 #pragma once
 
 #include <string>
@@ -9,20 +9,21 @@ namespace nearcache::shmem {
 
 class Channel;
 
-// Takes the symmetric block; collective. Where there is none, there will be no report.
+// Allocates the symmetric block; collective. If that fails, there will be no report.
 void report_prepare();
 
-// Gathers and writes the report of option `report`; collective, and before the library ends.
+// Gathers and writes the report of option `report`; collective, and called before the library is
+// finalised.
 void report_write();
 
-// Name and version of the library below.
+// Name and version of the OpenSHMEM library below.
 std::string library_line();
 
-// What is reported of one context.
+// The report's row for one context.
 WindowReport report_of(const Channel& channel);
 
-// The counters of this process, contexts that are gone included. With the channels' locks, one
-// after the other.
+// The counters of this process, destroyed contexts included. Takes the channels' locks, one after
+// another.
 Counters process_counters();
 
 }  // namespace nearcache::shmem

@@ -1,9 +1,9 @@
-// The one way that the library includes shmem.h.
+// The only place where we include shmem.h.
 //
-// C++ sees the functions only: the C11 generic macros are no part of it. SHMEM_CTX_DEFAULT and
-// SHMEM_TEAM_WORLD are in most libraries variables, which a preload object must not refer to by
-// name, as the library need not be loaded when we are: they are looked up at start (next.h). A
-// static build has their addresses from the linker.
+// C++ sees the functions only, not the C11 generic macros. In most libraries SHMEM_CTX_DEFAULT and
+// SHMEM_TEAM_WORLD are variables. A preloaded object must not refer to them by name, as the library
+// may be loaded later: they are looked up at start (next.h). A static build gets their addresses
+// from the linker.
 #pragma once
 
 #include "host.h"  // generated: NEARCACHE_SHMEM_HAS_<function>, and the names of those variables
@@ -29,7 +29,7 @@ extern shmem_ctx_t* default_context __attribute__((visibility("hidden")));  // n
 #if defined(NEARCACHE_SHMEM_HAS_team_create_ctx) && defined(NEARCACHE_SHMEM_TEAM_WORLD)
 #define NEARCACHE_SHMEM_FINDS_TEAM_WORLD 1
 namespace nearcache::shmem {
-// null where the library has none by that name
+// null if the library has no variable of that name
 extern shmem_team_t* team_world __attribute__((visibility("hidden")));
 }  // namespace nearcache::shmem
 #endif

@@ -1,4 +1,4 @@
-// Where the static data of the program and its libraries lies.
+// The location of the static data of the program and its libraries.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace nearcache::shmem {
 
-// The writable parts of every object that is loaded, to the last byte that the object has: what
-// lies beyond it in the last page is in no object, and OpenSHMEM libraries register nothing of it.
-// Each is in two where the file's part ends and zero-filled memory begins: the system maps the two
-// apart, and libraries may register them apart. What is made read-only after relocation is left
-// out.
+// The writable segments of every loaded object, up to the object's last byte: the rest of the last
+// page belongs to no object, and OpenSHMEM libraries do not register it. A segment is split where
+// the part from the file ends and zero-filled memory begins, because the system maps the two
+// separately and libraries may register them separately. Data that becomes read-only after
+// relocation is left out.
 std::vector<Extent> static_data();
 
 }  // namespace nearcache::shmem

@@ -1,10 +1,11 @@
 // What this process knows about symmetric memory: where it is, how much around an access may be
-// read, which PEs reach it by loads and stores, and which ranges the program wants left alone.
+// read, which PEs' memory can be reached by loads and stores, and which ranges the program wants
+// left uncached.
 //
-// There are two kinds: the symmetric heap, taken as the hull of all blocks that were ever allocated
-// in it, and the static data of the program and its libraries. Blocks allocated with hints may lie
-// in a heap of their own (another kind of memory): each one outside the hull is an extent by
-// itself. Everything else is passed on uncached.
+// There are two kinds: the symmetric heap, defined as the hull of all blocks ever allocated in it,
+// and the static data of the program and its libraries. Blocks allocated with hints may lie in a
+// heap of their own (another kind of memory): each one outside the hull is a separate extent.
+// Accesses to anything else are passed on uncached.
 #pragma once
 
 #include <atomic>
@@ -29,15 +30,15 @@ struct Segment {
 
 class SymmetricMemory {
  public:
-  // `loads_and_stores`: use shmem_ptr to find PEs that need no cache; else only the own PE counts
-  // as near. No line of the cache, `line` bytes, will have bytes of two segments.
+  // `loads_and_stores`: use shmem_ptr to find PEs that need no cache; otherwise only this PE itself
+  // counts as near. No cache line of `line` bytes will contain bytes of two segments.
   void start(int pes, int own_pe, bool loads_and_stores, size_t line);
 
-  // What surrounds [address, address + bytes), bytes > 0; kind unknown if the range is not inside
-  // of one segment. O(1) for the heap.
+  // The segment around [address, address + bytes), bytes > 0; of kind unknown if the range does not
+  // lie within one segment. O(1) for the heap.
   Segment find(uint64_t address, size_t bytes) const;
-  // All that a miss needs to know of its range: its segment's kind, whether any of it is uncached,
-  // and else what may be fetched around it.
+  // Everything that a miss must know about its range: the kind of its segment, whether any part of
+  // it is uncached and, if not, what may be fetched around it.
   struct Resolved {
     MemoryKind kind = MemoryKind::unknown;
     bool uncached = false;
@@ -45,9 +46,9 @@ class SymmetricMemory {
   };
   Resolved resolve(uint64_t address, size_t bytes) const;
 
-  // Whether the memory of `pe` in a segment of this kind is loads and stores away: the own PE, or
-  // shmem_ptr of an object in it says so. Asked once for each PE and kind. pre: pe is a PE;
-  // `address` lies in such a segment.
+  // True if the memory of `pe` in a segment of this kind can be reached by loads and stores: it is
+  // this PE's own, or shmem_ptr of an object in it says so, which is asked once per PE and kind.
+  // pre: pe is a PE; `address` lies in such a segment.
   bool near(int pe, MemoryKind kind, uint64_t address) {
     const uint8_t known = near_[static_cast<size_t>(pe) * kinds + static_cast<size_t>(kind)].load(
         std::memory_order_relaxed);
@@ -57,31 +58,31 @@ class SymmetricMemory {
   // Adds a range, already rounded to whole lines.
   void add_uncached(uint64_t address, size_t bytes);
 
-  // Blocks of the heap. What they tell is the same on every PE, as allocation is collective.
+  // Blocks of the heap. Allocation is collective, so every PE has the same ones.
   void allocated(void* block, size_t bytes, bool hinted);
   void freed(void* block);
-  size_t block_bytes(void* block) const;  // 0: not ours
-  bool is_apart(void* block) const;       // an extent by itself
-  // The block that holds an address, and which allocation it was, counted from 1: the same on every
-  // PE. No bytes: there is none.
+  size_t block_bytes(void* block) const;  // 0: no block of the heap
+  bool is_apart(void* block) const;       // true for a separate extent
+  // The block that contains an address, and the number of its allocation, counted from 1 and the
+  // same on every PE. 0 bytes: there is no such block.
   struct NumberedBlock {
     uint64_t number = 0, begin = 0;
     size_t bytes = 0;
   };
   NumberedBlock block_at(uint64_t address) const;
-  // What the program called the range that holds an address. No name: nothing.
+  // The program's name for the range that contains an address; empty if it has given none.
   struct NamedRange {
     std::string name;
     uint64_t begin = 0, end = 0;
   };
   void name(uint64_t begin, size_t bytes, const char* name);
   NamedRange named_at(uint64_t address) const;
-  // All around an address that is in the same range, or else between two.
+  // The extent around an address that lies in the same named range or, if in none, between two.
   Extent named_alike(uint64_t address) const;
-  // Grows whenever a block or a name comes or goes.
+  // Increases whenever a block or a name is added or removed.
   uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
-  // Where an address lies, in numbers that are the same on every PE: segments are 2^44 apart, the
-  // heap is the first, and its first block begins in the first 64 KiB of it.
+  // The position of an address as a number that is the same on every PE: segments are 2^44 apart,
+  // the heap is the first, and its first block begins within its first 64 KiB.
   int64_t place(uint64_t address) const;
 
   bool valid_pe(int pe) const { return pe >= 0 && pe < pes_; }
@@ -91,7 +92,7 @@ class SymmetricMemory {
   static constexpr uint8_t is_near = 1, is_far = 2;
   struct Block {
     size_t bytes;
-    bool apart;  // hinted, and outside of the hull
+    bool apart;  // allocated with hints, and outside the hull
     uint64_t number;
   };
   // Replaced as a whole, so that readers need no lock. Sorted, without overlap.
@@ -112,13 +113,13 @@ class SymmetricMemory {
   std::atomic<uint64_t> heap_begin_{UINT64_MAX}, heap_end_{0};  // empty at first
   std::vector<Extent> data_;
   std::atomic<const Ranges*> ranges_{nullptr};  // null: both empty
-  mutable std::mutex mutex_;                    // covers what follows
+  mutable std::mutex mutex_;                    // guards the members below
   std::map<uint64_t, Block> blocks_;
-  std::map<uint64_t, NamedRange> names_;  // by their begin, without overlap
+  std::map<uint64_t, NamedRange> names_;  // by start address, without overlap
   uint64_t allocations_ = 0;
   std::atomic<uint64_t> first_block_{0};
   std::atomic<uint64_t> changes_{0};
-  // readers may still look at old ones; there are few
+  // old ones, too, as readers may still use them; there are few
   std::vector<std::unique_ptr<Ranges>> all_ranges_;
 };
 

@@ -3,12 +3,12 @@
 
 namespace nearcache::shmem {
 
-// The calling thread writes through a cache: when it ends, write-back is started in every context
-// that it may use, and what it wrote through private contexts of its own is completed, as no other
-// thread may do that. Under SHMEM_THREAD_MULTIPLE only.
+// The calling thread writes through a cache. When it ends, write-back is started in every context
+// that it may use, and its writes through its own private contexts are completed, as no other
+// thread may do that. Only under SHMEM_THREAD_MULTIPLE.
 void note_thread_writes();
 
-// It reads through the default context's cache: its hits are counted when it ends.
+// The calling thread reads through the default context's cache: its hits are counted when it ends.
 void note_thread_reads();
 
 }  // namespace nearcache::shmem

@@ -1,10 +1,9 @@
-// What a transfer costs this program, learned from its transfers: their mean without the slowest
-// fiftieth.
+// The typical cost of a transfer in this program: the mean of its transfers without the slowest 2%.
 //
-// On an idle machine they are alike. If PEs share processors, or a target computes and answers
-// late, transfers take tens to hundreds of times as long as the fastest, and so would those that
-// hits saved: then the fastest means nothing. The few slowest are left out, because a wait for a PE
-// that comes late would have happened once without a cache, too, and not once per hit.
+// On an idle machine all transfers take about equally long. If PEs share processors, or a target
+// computes and answers late, they take tens to hundreds of times as long as the fastest, and so
+// would those that hits saved: the fastest is no measure then. The slowest few are left out because
+// a wait for a late PE would have happened once without a cache, too, and not once per hit.
 #pragma once
 
 #include <bit>
@@ -20,7 +19,7 @@ class TypicalTime {
     ++count_;
   }
 
-  // Nanoseconds, within an eighth; 0 where nothing was timed.
+  // Nanoseconds, accurate to one eighth; 0 if nothing was timed.
   uint64_t ns() const {
     const uint64_t kept = count_ - (count_ + 49) / 50;
     if (kept == 0)
@@ -44,7 +43,7 @@ class TypicalTime {
     const double width = static_cast<double>(uint64_t{1} << (bucket / parts - 1));
     return width * (static_cast<double>(bucket % parts) + parts + 0.5);
   }
-  // Of the quickest `kept`.
+  // The sum of the fastest `kept` transfers.
   double sum_of(uint64_t kept) const {
     double sum = 0;
     for (size_t i = 0; i < buckets && kept != 0; ++i) {
