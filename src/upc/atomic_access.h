@@ -1,11 +1,11 @@
-// One atomic access to shared memory, whoever asks for it: upc_atomic.h's domains, and Berkeley's
+// One atomic access to shared memory, for the domains of upc_atomic.h and for Berkeley's
 // bupc_atomic functions.
 //
-// Only fetch, set, swap, compare-and-swap and fetch_add of aligned 64-bit words are used
-// underneath. Whatever is none of these is a loop of compare-and-swap; 32-bit objects are changed
-// by that of the word they are in, which leaves the other half as it is. All accesses to a word, of
-// its owner too, go the same way (internal.h): the processor's atomics are not atomic to every
-// network's.
+// The library below is only asked for fetch, set, swap, compare-and-swap and fetch_add of aligned
+// 64-bit words. Every other operation is a compare-and-swap loop; a 32-bit object is changed by
+// compare-and-swap of the word that contains it, which leaves the other half unchanged. All
+// accesses to a word, its owner's included, use the same mechanism (internal.h), because the
+// processor's atomics and the network's may not be atomic with respect to each other.
 #pragma once
 
 #include "upc/atomic_value.h"
@@ -13,7 +13,7 @@
 #pragma GCC visibility push(hidden)
 namespace nearcache::upc {
 
-// What the caller gave; aligned to its size.
+// The caller's arguments. The address is aligned to the object's size.
 struct Access {
   const char* file;
   int line;
@@ -29,9 +29,9 @@ struct Access {
   unsigned shift() const { return static_cast<unsigned>(address & 7) * 8; }
 };
 
-// `fetch`, which may be null, gets the old value.
+// Stores the old value in `fetch`, which may be null.
 void do_access(const Access& access, void* fetch);
-// The same in the order of strict accesses.
+// Like do_access(), but ordered as a strict access.
 void do_strict_access(const Access& access, void* fetch);
 
 }  // namespace nearcache::upc

@@ -1,4 +1,4 @@
-// Values of atomic domains: their types, and what each operation makes of an old value.
+// The values of atomic domains: their types, and the new value that each operation computes.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,12 @@ enum class Family : uint8_t { none, signed_integer, unsigned_integer, floating, 
 
 struct AtomicType {
   Family family;
-  uint8_t size;  // bytes: 4, 8, or 16 of pointers-to-shared in their struct form
+  uint8_t size;  // bytes: 4, 8, or 16 for pointers-to-shared in their struct form
   size_t alignment() const { return size < 8 ? size : 8; }
 };
 
-// A value in the lower bytes of a word, the others 0; or a pointer-to-shared, whichever its size.
+// A value in the low bytes of a word, whose other bytes are 0; or a pointer-to-shared of either
+// size.
 union AtomicValue {
   uint64_t bits = 0;
   ncupc_ptr pointer;
@@ -30,15 +31,15 @@ AtomicValue load_value(AtomicType type, const void* from);
 void store_value(AtomicType type, void* to, AtomicValue value);
 AtomicValue one(AtomicType type);
 
-// The object `shift` bits into a word, and the word with another value there.
+// Extracts the object `shift` bits into a word, and returns the word with another value there.
 uint64_t word_part(AtomicType type, uint64_t word, unsigned shift);
 uint64_t with_word_part(AtomicType type, uint64_t word, unsigned shift, uint64_t value);
 
-// An operation that upc_atomic.h does not have: the bits of operand2 are set to those of operand1.
+// An operation that upc_atomic.h lacks: copies the bits selected by operand2 from operand1.
 constexpr upc_op_t masked_set = 1UL << 32;
 
-// Sets *changed to what the operation makes of `old`; false if it leaves it as it is: a
-// compare-and-swap that compares unequal.
+// Sets *changed to the result of the operation on `old`. Returns false if nothing is to be stored:
+// a compare-and-swap that compares unequal.
 bool apply(AtomicType type, upc_op_t operation, uint64_t old, uint64_t operand1, uint64_t operand2,
            uint64_t* changed);
 

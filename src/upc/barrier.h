@@ -1,4 +1,4 @@
-// Barriers of the program and of its end, and the runtime's own.
+// The program's barriers, the one at its end, and the runtime's own.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +6,15 @@
 #pragma GCC visibility push(hidden)
 namespace nearcache::upc {
 
-// What a thread says when it comes to a barrier.
+// The value with which a thread enters a barrier.
 struct Expression {
-  // end: the program has ended on this thread, with exit status `value`
+  // end: this thread has ended the program with exit status `value`
   enum Kind { none = 0, value_given = 1, end = 2 };
   Kind kind = none;
   int value = 0;
 };
 
-// A barrier of the program under way, or between two.
+// The state of the program's barrier, in progress or between two barriers.
 struct Phase {
   uint64_t epoch = 0;
   int round = 0;
@@ -25,7 +25,7 @@ struct Phase {
 
   void start(const Expression& own);
   void send() const;
-  bool advance();  // takes the messages that are there; true when all have come
+  bool advance();  // takes the messages that have arrived; true once all have
   void combine(const Expression& other);
 };
 
@@ -35,8 +35,8 @@ struct Barriers {
   uint64_t internal_epoch = 0;  // of the runtime's own barriers
 };
 
-// The implicit barrier at the end of a thread. That another thread is in a barrier of the program
-// is an error, or, with a nonzero status, the end of all threads.
+// The implicit barrier at the end of a thread. If another thread is in a barrier of the program,
+// this is an error or, with a nonzero status, ends all threads.
 void end_barrier(int status);
 
 }  // namespace nearcache::upc

@@ -1,4 +1,4 @@
-// Copies that do not block, as upc_nb.h and Berkeley's functions number them.
+// Non-blocking copies, numbered as handles of upc_nb.h and of Berkeley's functions.
 #pragma once
 
 #include "nearcache/upc_runtime.h"
@@ -8,15 +8,15 @@ namespace nearcache::upc {
 
 struct Copies {
   upc_handle_t started = 0;    // the number of the last copy
-  upc_handle_t completed = 0;  // all up to here are complete
-  bool in_region = false;      // of Berkeley's functions; what was started before it
+  upc_handle_t completed = 0;  // all copies up to this one are complete
+  bool in_region = false;      // in an access region of Berkeley's; the last copy started before it
   upc_handle_t before_region = 0;
 };
 
-// The handle of the last copy that was started; all with smaller ones came before it.
+// The handle of the copy started last; copies with smaller handles were started before it.
 upc_handle_t last_copy();
 bool copy_is_complete(upc_handle_t handle);
-// An error of `call` if this thread never got the handle.
+// Reports an error of `call` if this thread was never given the handle.
 void complete_copy(upc_handle_t handle, const char* call);
 
 }  // namespace nearcache::upc

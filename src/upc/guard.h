@@ -1,4 +1,4 @@
-// The guard page at the start of every thread's arena that is within reach.
+// The guard page at the start of every arena within reach.
 #pragma once
 
 #include <signal.h>
@@ -7,7 +7,7 @@
 namespace nearcache::upc {
 
 struct Guard {
-  struct sigaction before_us = {};  // what handled faults before
+  struct sigaction before_us = {};  // the previous handler of faults
 };
 
 void guard_start();

@@ -1,5 +1,5 @@
-// The shared heap: two ends of the arena's rest, global blocks (the same offset on all threads)
-// from below, local ones from above.
+// The shared heap in the rest of the arena: global blocks (the same offset on all threads) grow up
+// from its lower end, local blocks down from its upper end.
 #pragma once
 
 #include "nearcache/upc_runtime.h"
@@ -8,7 +8,7 @@
 #pragma GCC visibility push(hidden)
 namespace nearcache::upc {
 
-// The ends grow by pages.
+// Both ends grow in units of pages.
 constexpr size_t heap_page = 4096;
 inline size_t heap_align(size_t bytes) { return (bytes + heap_page - 1) / heap_page * heap_page; }
 
@@ -20,7 +20,8 @@ struct Heap {
 
 void heap_start();
 
-// A block for the runtime's own use, on this thread, as upc_alloc gives; 0 if there is no room.
+// Allocates a block like upc_alloc, on this thread, for the runtime's own use; 0 if there is no
+// room.
 uint64_t heap_allocate_local(size_t bytes);
 
 // Frees a block, or ends the program with an error of `call`.

@@ -1,5 +1,5 @@
-// The locks that this thread holds: a hash table with linear probing, quick for one lock and fine
-// for thousands.
+// The locks that this thread holds: a hash table with linear probing, fast for one lock and good
+// enough for thousands.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class HeldLocks {
     uint64_t node;
   };
   const Entry* find(uint64_t key) const;
-  bool add(const Entry& entry);  // false: no memory
+  bool add(const Entry& entry);  // false if out of memory
   void remove(uint64_t key);
 
  private:

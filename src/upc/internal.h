@@ -1,10 +1,10 @@
-// What the parts of the UPC runtime share: words that threads poll and change atomically,
+// The common base of the UPC runtime's parts: words that threads poll and change atomically,
 // transfers, completion.
 //
-// Words are 64 bits: only 64-bit compare-and-swap, swap, fetch_add, set and fetch of the library
-// underneath are sound everywhere. Where all threads are within reach of each other words are
-// changed by the processor's own atomics, else always by the library's: the two are not atomic to
-// each other on every network.
+// Words have 64 bits, because only 64-bit compare-and-swap, swap, fetch_add, set and fetch of the
+// library below are reliable everywhere. If all threads can reach each other by loads and stores,
+// words are changed by the processor's atomics, otherwise always by the library's: on some networks
+// the two are not atomic with respect to each other.
 #pragma once
 
 #include <cstddef>
@@ -19,27 +19,27 @@ namespace nearcache::upc {
 
 void set_threads(int threads, int me);
 
-// ---- Words: `offset` is that of an aligned 64-bit word in the arena of `thread`. All but `set`
-// return the word as it was. None orders other accesses: call release() before, acquire() after,
-// where that is wanted.
+// ---- Words. `offset` is that of an aligned 64-bit word in the arena of `thread`. All functions
+// but word_set() return the old value. None orders other accesses: call release() before or
+// acquire() after if that is needed.
 uint64_t word_fetch(size_t thread, uint64_t offset);
 void word_set(size_t thread, uint64_t offset, uint64_t value);
-// The same without atomicity: nobody changes the word by compare-and-swap, swap or fetch_add. Only
-// for words of Control, which are uncached; arrives some time after, and in order only after
-// shmem_fence.
+// Like word_set(), but not atomic: nobody may change the word by compare-and-swap, swap or
+// fetch_add. Only for words of Control, which are uncached. The value arrives some time later; only
+// shmem_fence orders it.
 void word_put(size_t thread, uint64_t offset, uint64_t value);
 uint64_t word_swap(size_t thread, uint64_t offset, uint64_t value);
 uint64_t word_compare_swap(size_t thread, uint64_t offset, uint64_t expected, uint64_t value);
 uint64_t word_fetch_add(size_t thread, uint64_t offset, uint64_t value);
 
-// This thread's own word, by load. Others change it by the functions above.
+// Loads a word of this thread. Others change it by the functions above.
 inline uint64_t own_word(uint64_t offset) {
   return __atomic_load_n(reinterpret_cast<const uint64_t*>(runtime.arena + offset),
                          __ATOMIC_ACQUIRE);
 }
 
 // For waiting on own words: `Waiter waiter; while (own_word(o) != x) waiter.pause();`. Lets the
-// library move other threads' traffic and gives up the processor now and then.
+// library progress other threads' traffic, and yields the processor now and then.
 class Waiter {
  public:
   void pause();
@@ -48,9 +48,9 @@ class Waiter {
   unsigned looks_ = 0;
 };
 
-// The same within a collective operation of which this thread has counted the start
+// A Waiter for use within a collective operation whose start this thread has counted
 // (runtime.collective_calls): ends the program with an error if another thread has ended without
-// it.
+// taking part.
 class CollectiveWaiter {
  public:
   void pause();
@@ -59,30 +59,30 @@ class CollectiveWaiter {
   Waiter waiter_;
 };
 
-// Lets the library work on what other threads ask of this one.
+// Lets the library serve other threads' requests to this one.
 void progress();
 
-// ---- Completion. release: everything this thread has written is complete. acquire: nothing it has
-// read is served after.
+// ---- Completion. release() completes everything that this thread has written. After acquire()
+// nothing that it has read before is served from the cache.
 inline void release() { ncupc_before_strict(); }
-// `call`, a text that is never freed, is what a report says it was.
+// `call` is the name for reports, a text that is never freed.
 void drop(const char* call);
 inline void acquire(const char* call) {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   if (ncupc_caching) drop(call);
 }
 
-// ---- Transfers: relaxed, ordered to the same memory, by memcpy where the thread is within reach.
+// ---- Transfers: relaxed, ordered for the same memory; by memcpy if the thread is within reach.
 void read_bytes(void* to, ncupc_ptr from, size_t bytes);
 void write_bytes(ncupc_ptr to, const void* from, size_t bytes);
-// Before this thread reads, or writes, memory of a far thread by other means than the functions
-// here (an atomic, a non-blocking get): what it wrote there before is complete, or comes first.
-// With the cache on, the cache does that by itself. A null pointer is an error.
+// Call these before this thread reads or writes memory of a far thread by other means than the
+// functions here (an atomic, a non-blocking get): they complete, or order, its earlier writes
+// there. With the cache on, the cache takes care of that. A null pointer is an error.
 void before_far_read(size_t thread, uint64_t offset, size_t bytes);
 void before_far_write(size_t thread, uint64_t offset, size_t bytes);
 
-// A barrier of the runtime's own, in between the program's: returns the greatest of what threads
-// contribute. release and acquire.
+// A barrier for the runtime's own use, independent of the program's: returns the maximum of the
+// threads' contributions. Releases and acquires.
 uint64_t internal_barrier(uint64_t contribution);
 
 }  // namespace nearcache::upc

@@ -1,9 +1,9 @@
-// A file of upc_io.h, as this thread has it.
+// This thread's view of a file of upc_io.h.
 //
-// The program's handle is a shared block with the same place at every thread, where each has a
-// pointer to its own File; so the handle means the same to all. What is common to all threads
-// (flags, the common file pointer) each keeps for itself, as every call is collective. Every call
-// ends with a barrier that carries the greatest errno, so that all threads return alike.
+// The program's handle is a shared block at the same offset on every thread, where each keeps a
+// pointer to its own File; so the handle means the same to all. Each thread has its own copy of
+// what they have in common (flags, the common file pointer), as every call is collective. Every
+// call ends with a barrier that carries the largest errno, so that all threads return the same.
 #pragma once
 
 #include <sys/types.h>
@@ -20,8 +20,8 @@ struct File {
   char* name = nullptr;
   upc_hint* hints = nullptr;
   size_t number_of_hints = 0;
-  bool outstanding = false;  // an asynchronous operation has not been waited for
-  upc_off_t result = 0;      // and what it returned
+  bool outstanding = false;  // an asynchronous operation has not been waited for;
+  upc_off_t result = 0;      // its result
   int error = 0;
 
   bool common() const { return (flags & UPC_COMMON_FP) != 0; }
@@ -30,15 +30,15 @@ struct File {
   bool writable() const { return (flags & UPC_RDONLY) == 0; }
 };
 
-// The file of a handle; an error of the program if it is none.
+// The file of a handle; an invalid handle is an error of the program.
 File& file_of(ncupc_ptr handle, const char* call);
 
-// The end of a call: the same error on all threads. `error`: this thread's errno, or 0. True if
-// there is none; else errno is set.
+// Ends a call by agreeing on an error. `error` is this thread's errno, or 0. Returns true if no
+// thread has one, otherwise sets errno, to the same on all threads.
 bool all_well(int error);
 
-// For reading or writing as one: with strong semantics, a lock of the file while it lives. It waits
-// without keeping others from what they ask of this thread.
+// Makes a read or write atomic: with strong semantics, it holds a lock of the file during its
+// lifetime. While waiting for the lock, this thread goes on serving others' requests.
 class AtomicPart {
  public:
   AtomicPart(const File& file, bool writes);

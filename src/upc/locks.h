@@ -1,4 +1,4 @@
-// The locks of this thread, and its nodes in their queues (lock.cpp).
+// The locks that this thread holds, and its nodes in the locks' queues (lock.cpp).
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace nearcache::upc {
 struct Locks {
   HeldLocks held;
   uint64_t free_nodes = 0;  // linked through their first words
-  size_t made = 0;          // by all threads together: the next one's home
+  size_t made = 0;          // created collectively: determines the home of the next one
 };
 
 }  // namespace nearcache::upc

@@ -1,4 +1,4 @@
-// How waiting threads let the library, and other threads of their processor, go on.
+// How waiting threads let the library progress and other threads run on their processor.
 #pragma once
 
 #pragma GCC visibility push(hidden)
@@ -6,12 +6,12 @@ namespace nearcache::upc {
 
 struct Polls {
   int looks_before_yield = 20;
-  void (*library_progress)() = nullptr;  // of the OpenSHMEM library, if it has such a function
-  unsigned tests = 0;                    // by which it is made to progress if not
-  unsigned relaxed = 0, strict = 0;      // of loops over memory within reach
+  void (*library_progress)() = nullptr;  // the OpenSHMEM library's progress function, if any
+  unsigned tests = 0;                    // calls made to progress it otherwise
+  unsigned relaxed = 0, strict = 0;      // looks of polling loops over memory within reach
 };
 
-// Finds out how the library is made to progress.
+// Finds out how to make the library progress.
 void polls_start(int looks_before_yield);
 
 }  // namespace nearcache::upc

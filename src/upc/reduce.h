@@ -1,12 +1,12 @@
 // Reductions of shared arrays: upc_all_reduceT and upc_all_prefix_reduceT for one type.
 //
-// What makes them more than a tree is the order of elements, which a function that is not
-// commutative asks for. With several blocks on a thread the parts that one thread has are not next
-// to each other. Block sums are then brought into order in one of two ways:
-//   few     every thread gets all of them, by messages, and goes through them
-//   many    they are transposed: thread i gets the rows i * rows / THREADS and on of all threads,
-//           goes through these, and the threads combine their totals. Each thread moves no more
-//           than as many sums as it has, twice
+// A tree alone is not enough, because a function that is not commutative needs the elements in
+// order, and with several blocks per thread a thread's parts are not adjacent. Block sums are then
+// brought into order in one of two ways:
+//   few     every thread receives all of them, by messages, and goes through them
+//   many    they are transposed: thread i receives rows i * rows / THREADS and following of all
+//           threads, goes through these, and the threads combine their totals. Each thread moves at
+//           most twice as many sums as it has
 #pragma once
 
 #include <algorithm>
@@ -19,17 +19,18 @@
 #pragma GCC visibility push(hidden)
 namespace nearcache::upc {
 
-// Bytes of all block sums up to which every thread gets them all: some tens of messages. Within
-// reach transposing them takes some microseconds only, over a network some hundred.
+// Every thread receives all block sums if they take no more than this many bytes: some tens of
+// messages. Transposing them takes a few microseconds within reach, and some hundred over a
+// network.
 constexpr size_t few_bytes_near = 1024, few_bytes_far = 4096;
 
-// A value, or nothing.
+// An optional value.
 template <class T>
 struct Maybe {
   T value{};
   bool there = false;
 
-  // What follows this one is `next`.
+  // Appends the value that follows this one.
   void append(const Operation<T>& operation, const Maybe& next) {
     if (!next.there) return;
     value = there ? operation.function(value, next.value) : next.value;
@@ -40,9 +41,9 @@ struct Maybe {
   }
 };
 
-// The reduction of an arc of the circle of threads from the root on. Elements begin at some thread
-// in the middle of it, so an arc over that thread holds the last elements before it, and the first
-// ones from it on.
+// The reduction of an arc of the circle of threads that starts at the root. The array's first
+// element is on some thread in the middle of the circle; an arc that crosses that thread has the
+// last elements before it, and the first elements from it on.
 template <class T>
 struct Arc {
   Maybe<T> last, first;
@@ -64,8 +65,8 @@ class Reduction {
   Reduction(const Call& call, const Operation<T>& operation, const Layout& layout)
       : call_(call), operation_(operation), layout_(layout) {}
 
-  // The reduction of all elements, on the thread `root`. An order of elements within a thread is
-  // kept; `ordered`: over all threads, too.
+  // The reduction of all elements, at thread `root`. Elements of one thread are combined in order;
+  // if `ordered`, those of all threads are.
   Maybe<T> total(size_t root, bool ordered) {
     if (!ordered || layout_.rows() <= 1) {
       Maybe<T> mine;
@@ -76,7 +77,7 @@ class Reduction {
     return sums.are_few() ? sums.total_of_all() : up(root, 0, sums.total_of_rows());
   }
 
-  // Every element's prefix, to the array at dst with blocks of the same size.
+  // Writes every element's prefix to the array at dst, which has blocks of the same size.
   void prefixes(const Layout& dst) {
     if (layout_.blocks() <= 1) {
       if (layout_.my_rows() == 1) write_prefixes(dst, 0, nullptr);
@@ -119,7 +120,7 @@ class Reduction {
     }
   }
 
-  // To where a dst that is laid out from another thread or phase on has them.
+  // Moves prefixes to their place in a dst that starts at another thread or phase.
   void move_prefixes(const Layout& dst, size_t first, const T* made, size_t count) const {
     dst.for_pieces(first, count, [&](ncupc_ptr to, size_t piece) {
       write_bytes(to, made, piece * sizeof(T));
@@ -127,8 +128,8 @@ class Reduction {
     });
   }
 
-  // Up the binomial tree, whose subtrees are arcs: what threads have, in the order of the circle
-  // from `begin` on.
+  // Combines the threads' values up the binomial tree, whose subtrees are arcs, in the order of the
+  // circle from `begin` on.
   Maybe<T> up(size_t root, size_t begin, const Maybe<T>& mine) const {
     const Tree tree(root);
     const size_t cut = (begin + threads() - root) % threads();
@@ -144,7 +145,7 @@ class Reduction {
     return {};
   }
 
-  // The sums of blocks, rows() of each thread.
+  // The block sums, rows() per thread.
   class Sums;
 
   const Call& call_;

@@ -14,7 +14,7 @@ namespace nearcache::upc {
 
 class Layout {
  public:
-  // Elements of one block that are next to each other in this thread's memory.
+  // Elements of one block, adjacent in this thread's memory.
   struct Run {
     uint64_t address;
     size_t count;
@@ -31,25 +31,24 @@ class Layout {
   size_t block() const { return block_; }
   size_t first_thread() const { return thread_; }
   size_t blocks() const { return count_ == 0 ? 0 : (phase_ + count_ + block_ - 1) / block_; }
-  // Blocks of the thread that has most.
+  // The number of blocks of the thread that has most.
   size_t rows() const { return (blocks() + threads() - 1) / threads(); }
   // This thread's blocks are those of rows 0 .. my_rows() - 1.
   size_t my_rows() const {
     return my_column() < blocks() ? (blocks() - my_column() + threads() - 1) / threads() : 0;
   }
-  // The place of this thread's block of `row` among all blocks.
+  // The index of this thread's block of `row` among all blocks.
   size_t my_block(size_t row) const { return my_column() + row * threads(); }
 
-  // Whether element i lies on the same thread here and there, at the same place of its block, for
-  // every i.
+  // True if every element i is on the same thread, at the same place in its block, in both layouts.
   bool fits(const Layout& other) const {
     return thread_ == other.thread_ && phase_ == other.phase_;
   }
-  // The place of a block's first element among all elements.
+  // The index of a block's first element among all elements.
   size_t first_element(size_t block) const { return std::max(block * block_, phase_) - phase_; }
 
-  // Where `count` elements from `first` on are: f(pointer to some that are next to each other,
-  // number of them), in their order.
+  // Calls f(pointer, number of elements) for each adjacent part of the `count` elements from
+  // `first` on, in order.
   template <class F>
   void for_pieces(size_t first, size_t count, F f) const {
     while (count != 0) {
@@ -70,11 +69,11 @@ class Layout {
   }
 
  private:
-  // A thread's place on the circle from the first thread on.
+  // This thread's position on the circle that starts at the first thread.
   size_t my_column() const { return (my_thread() + threads() - thread_) % threads(); }
 
   size_t thread_, phase_, count_, size_, block_;
-  uint64_t base_;  // of the first block, were it whole
+  uint64_t base_;  // the address of the first block if it were whole
 };
 
 }  // namespace nearcache::upc

@@ -1,8 +1,8 @@
-// The operations of reductions as three functions each: of two values, of a run of elements, and
-// the running one of a run.
+// The operations of reductions. Each consists of three functions: on two values, on a run of
+// elements, and the running reduction of a run.
 //
-// Elements are always combined from the first to the last, so that a floating-point result is the
-// same in every run of the program, and an operation need not be commutative.
+// Elements are always combined from the first to the last, so that floating-point results are the
+// same in every run of the program, and operations need not be commutative.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ template <class T>
 struct Operation {
   using Function = T (*)(T, T);
 
-  Function function;                                 // of two values
+  Function function;                                 // combines two values
   T (*fold)(Function, const T* from, size_t count);  // count > 0
-  // before: what comes first, or null
+  // before: the value that precedes the run, or null
   void (*scan)(Function, T* to, const T* from, size_t count, const T* before);
 };
 
 namespace operations {
 
-// Integers wrap, as unsigned ones do, whatever the compiler thinks of signed overflow.
+// Integers wrap around like unsigned ones, as signed overflow is undefined.
 template <class T, class F>
 T wrapping(T a, T b, F f) {
   if constexpr (std::is_floating_point_v<T>)
@@ -126,7 +126,8 @@ Operation<T> users(const Call& call, T (*function)(T, T)) {
 
 }  // namespace operations
 
-// What `op` means for T. Errors of the program: no operation, none for T, no function.
+// The operation `op` on T. It is an error of the program if there is no such operation, or none for
+// T, or if the function is missing.
 template <class T>
 Operation<T> operation(const Call& call, upc_op_t op, T (*function)(T, T)) {
   using namespace operations;

@@ -1,5 +1,5 @@
-// Places in memory as runs of bytes, one after the other: lists, and parts of arrays. What copies
-// between two of them go through.
+// Memory described as a sequence of runs of bytes: lists and parts of arrays, between which copies
+// are made.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ inline const void* move_on(const void* p, size_t bytes) {
   return static_cast<const char*>(p) + bytes;
 }
 
-// Each kind of runs has Address, address(), bytes() of the run that it is at, and next(), which is
-// false after the last.
+// Each kind of runs has a type Address, address() and bytes() of the current run, next(), and
+// there(), which is false after the last run.
 
 template <class Vector, class Address_>
 class VectorRuns {
@@ -51,8 +51,8 @@ class ListRuns {
   size_t left_, bytes_;
 };
 
-// `levels` dimensions around runs of `bytes`: counts[i] of them, strides[i] apart. `indices` is
-// room for `levels` numbers.
+// Runs of `bytes` in `levels` dimensions: in dimension i there are counts[i], strides[i] bytes
+// apart. `indices` has room for `levels` numbers.
 template <class Address_>
 class StridedRuns {
  public:
@@ -93,7 +93,7 @@ class StridedRuns {
   bool there_ = true;
 };
 
-// A place in runs: what is left of the run there, empty ones left out.
+// A position within runs: the rest of the current run. Skips empty runs.
 template <class Runs>
 class Place {
  public:
@@ -125,8 +125,8 @@ size_t bytes_of(Runs runs) {
   return bytes;
 }
 
-// f(place of one, place of the other, bytes) for each piece that is one run in both, up to the end
-// of the shorter one.
+// Calls f(address in a, address in b, bytes) for each piece that is contiguous in both, up to the
+// end of the shorter one.
 template <class A, class B, class F>
 void for_pieces(const A& a, const B& b, F f) {
   Place<A> in_a(a);

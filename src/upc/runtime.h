@@ -1,6 +1,6 @@
-// The one object of the runtime's state: what its parts know about the program and this thread.
-// Each part has its own member and changes no other's. It exists before main, when files register
-// their static data; start.cpp starts the parts one after the other.
+// The runtime's global state: what its parts know about the program and this thread. Each part has
+// a member of its own and changes no other. The object exists before main, when files register
+// their static data; start.cpp starts the parts one after another.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,15 @@
 namespace nearcache::upc {
 
 struct Runtime {
-  char* arena = nullptr;  // this thread's; the symmetric address of the others'
+  char* arena = nullptr;  // this thread's arena; the symmetric address of the others'
   size_t arena_bytes = 0;
   size_t heap_start = 0;
   HomeProcess home;
   bool started = false;  // between the start and the end of the program
   bool ending = false;
-  bool all_near = false;  // every thread is within reach of loads and stores of every other
-  bool any_far = false;   // some thread is out of this thread's reach
-  // that this thread has begun: allocations, and those of upc_collective.h
+  bool all_near = false;  // every thread reaches every other by loads and stores
+  bool any_far = false;   // this thread cannot reach some other thread
+  // collective calls that this thread has begun: allocations, and those of upc_collective.h
   uint32_t collective_calls = 0;
 
   Statics statics;

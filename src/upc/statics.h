@@ -1,5 +1,5 @@
-// Static shared data: modules are registered before main, placed by every thread in the same order,
-// then initialised.
+// Static shared data. Modules are registered before main; every thread places them in the same
+// order, then they are initialised.
 #pragma once
 
 #include <cstddef>
@@ -27,16 +27,16 @@ struct Statics {
   bool measuring = false;
 };
 
-// Checks that all modules fit each other and this run, and places their data from `start` on.
-// Returns the end of it.
+// Checks that all modules are compatible with each other and with this run, and places their data
+// from `start` on. Returns the end of the data.
 size_t place_statics(size_t start);
 
-// How many bytes of a thread's arena the data of all modules take with so many threads, at most.
-// Places nothing.
+// Returns an upper bound of the bytes that the data of all modules take in each thread's arena with
+// `threads` threads. Places nothing.
 size_t measure_statics(int threads);
 
-// The arena is there: zeroes this thread's part, stores the initial values it owns, and tells
-// Nearcache the variables' names.
+// Called once the arena exists: zeroes this thread's part, stores the initial values of the
+// elements it owns, and tells Nearcache the variables' names.
 void initialise_statics();
 
 }  // namespace nearcache::upc

@@ -1,7 +1,7 @@
-// While it lives, what this thread asks of the library does not order its cached accesses: the
-// runtime itself calls release() and acquire() where UPC wants them, and a relaxed atomic or a
-// lock's word leaves the cache as it is. For single calls, so that OpenSHMEM calls of the program's
-// own, in C, keep their meaning.
+// During its lifetime, this thread's calls of the library do not order its cached accesses: the
+// runtime itself calls release() and acquire() where UPC requires them, and a relaxed atomic or an
+// access to a lock's word leaves the cache alone. Meant for single calls, so that OpenSHMEM calls
+// in the program's own C code keep their meaning.
 #pragma once
 
 #include "nearcache/shmem.h"
