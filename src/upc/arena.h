@@ -1,7 +1,6 @@
 // The layout of the arena, the same on every PE:
-//   [0, guard_bytes)              unmapped, so that an access through a null pointer to shared, or
-//   to
-//                                 a member of one, faults (guard.cpp)
+//   [0, guard_bytes)              no data: an access through a null pointer to shared, or to a
+//                                 member of one, faults (guard.cpp)
 //   [guard_bytes, control_bytes)  the words of the runtime's own protocols (Control), never cached
 //   [control_bytes, heap_start)   static shared data
 //   [heap_start, arena_bytes)     the heap: global blocks grow up from its start, local ones grow
