@@ -12,7 +12,7 @@
 namespace nearcache::shmem {
 namespace {
 
-constexpr size_t most_objects = 256;  // of one name each; more share a row
+constexpr size_t most_objects = 256;  // rows by object name; further objects share one row
 constexpr const char* other_objects = "other objects";
 constexpr const char* age = "data a second old";  // PageCacheOptions::longest_age_ns
 
@@ -22,7 +22,7 @@ void AccessProfile::start() { on_ = true; }
 
 OptionalLock AccessProfile::locked() { return OptionalLock(context.threaded ? &mutex_ : nullptr); }
 
-// An acquire that nobody asked for comes with a look, so with an answer.
+// An acquire that the program did not make comes with a look, and so with an answer.
 void AccessProfile::add_answer(Channel* channel, int pe, uint64_t address, size_t bytes,
                                bool from_cache) {
   const OptionalLock lock = locked();
@@ -76,7 +76,7 @@ void AccessProfile::add_acquire(const char* call) {
   ++acquires_by(call).calls;
 }
 
-// Adds what the channel has counted since the last time. What was dropped meanwhile is on
+// Adds what the channel has counted since the last time. Bytes dropped meanwhile are attributed to
 // `acquire`.
 void AccessProfile::count(Channel* channel, const char* acquire) {
   constexpr uint32_t counts_a_tick = 16;
@@ -119,8 +119,8 @@ SymmetricProfile::Object* AccessProfile::object_at(uint64_t address) {
   return last_.object;
 }
 
-// Names of static data are looked for in the program's file, which is slow: once for each object,
-// and where there are none, once for each of so many addresses. The program may name it at any
+// Names of static data are looked up in the program's file, which is slow: once per object or,
+// where no object is found, once per address, up to a limit. The program may name a range at any
 // time.
 AccessProfile::Known AccessProfile::look_up(uint64_t address) {
   const bool is_data = context.memory.find(address, 1).kind == MemoryKind::data &&

@@ -13,7 +13,7 @@ void refuse(const Options& options, const char* name, const std::string& allowed
 
 }  // namespace
 
-// Each option is in its own range (options.def); what is left are those that depend on others.
+// Each option is within its own range (options.def). Here are the checks that involve several.
 PageCacheOptions page_cache_options(const Options& options, std::vector<std::string>* errors) {
   constexpr uint64_t least_pages = 8;
   PageCacheOptions chosen;
@@ -36,7 +36,7 @@ PageCacheOptions page_cache_options(const Options& options, std::vector<std::str
            errors);
     chosen.size = std::max<size_t>(chosen.size, least_size);
   }
-  // More pages than there are cannot be dirty, and each would take masks of a quarter of its size.
+  // No more pages than exist can be dirty, and each needs masks of a quarter of its size.
   chosen.dirty_pages = std::min<uint64_t>(options.shmem_dirty_pages, chosen.size / chosen.page);
   chosen.readahead = options.shmem_readahead;
   return chosen;

@@ -18,7 +18,7 @@ uint64_t ns_since(uint64_t ticks) {
 
 }  // namespace
 
-// What no handle is: the address of an object of ours.
+// A value that no handle has: the address of an object of ours.
 uint64_t Channel::no_bits() {
   static const char object = 0;
   return reinterpret_cast<uint64_t>(&object);
@@ -92,9 +92,9 @@ PageCache* Channel::create_cache() {
     log(LogLevel::warning, "a context is not cached: %s", obstacle_);
     return nullptr;
   }
-  // a cache knows what goes past it, but not what did before it was there
+  // a cache knows of accesses that bypass it, but not of those from before it existed
   if (wrote_directly_) quiet();
-  pages_->flag_may_follow();  // nor what was ordered then
+  pages_->flag_may_follow();  // nor of ordering calls from then
   state_ = State::ready;
   if (options.unlocked_hits) shared.cache.store(&*pages_, std::memory_order_release);
   if (is_default_ && !context.threaded && !context.watched()) quick_cache = &*pages_;
@@ -112,7 +112,7 @@ void Channel::catch_up() {
     if (state_ == State::ready) pages_->acquire();
     context.profile.caught_up(this);
   }
-  // hits may go on
+  // from here on hits are possible again
   if (is_default_) shared.seen.store(orderings, std::memory_order_release);
 }
 
@@ -125,7 +125,7 @@ void Channel::complete() {
   PageCache* cache = ready_cache();
   const uint64_t made_before = tallies.quiets_made;
   if (cache != nullptr) cache->release();
-  if (tallies.quiets_made == made_before) {  // the program's own transfers may be under way
+  if (tallies.quiets_made == made_before) {  // the program's own transfers may be in flight
     const uint64_t begin = clock_ticks();
     {
       const Inside inside_library;
@@ -142,8 +142,8 @@ void Channel::complete() {
   }
 }
 
-// Within a line before or behind: a program that goes through memory by small gets gains more by
-// lines than by overlap.
+// True within one line before or after: a program that walks through memory by small gets gains
+// more from whole lines than from overlapping its gets.
 bool Channel::follows_last_get(int pe, uint64_t address, size_t bytes) {
   const uint64_t line = context.cache_options.line;
   const bool follows = pe == last_get_pe_ && address + bytes + line >= last_get_end_ &&
@@ -231,7 +231,7 @@ Profiled Channel::progress() const {
   Profiled now;
   now.bypassed = tallies.gets;
   if (state_ != State::ready) return now;
-  if (is_shared()) pages_->count(page_reader);  // this thread's; others' when they come here
+  if (is_shared()) pages_->count(page_reader);  // this thread's hits; others count their own here
   const PageCacheCounters& p = pages_->counters();
   now.hits = p.hits;
   now.misses = p.gets - p.hits;
@@ -242,8 +242,8 @@ Profiled Channel::progress() const {
   return now;
 }
 
-// What hits and joined puts saved is taken at the price of a transfer as they were in this run
-// (typical_time.h), less 15 ns each.
+// The time saved by a hit or a joined put is the typical time of a transfer in this run
+// (typical_time.h), less 15 ns.
 void Channel::fill_counters(Counters* c) const {
   c->bypassed = tallies.gets;
   c->bytes_requested = c->bytes_from_network = tallies.get_bytes;
@@ -252,7 +252,7 @@ void Channel::fill_counters(Counters* c) const {
   c->bytes_put = tallies.put_bytes;
   c->accumulates = tallies.accumulates;
   c->syncs_passed = tallies.quiets_passed;
-  if (is_default_) {  // those of all contexts
+  if (is_default_) {  // counts those of all contexts
     c->hits_checked = context.check.compared();
     c->hits_old = context.check.old();
   }

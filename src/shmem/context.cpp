@@ -15,8 +15,8 @@
 
 namespace nearcache::shmem {
 
-// Never destroyed: other threads and the exit handlers of the OpenSHMEM library may come by to the
-// end of the process.
+// Never destroyed: other threads and the exit handlers of the OpenSHMEM library may use it until
+// the process ends.
 Context& context = *new Context;
 bool enabled = false;
 constinit thread_local int inside = 0;
@@ -73,7 +73,7 @@ void Context::close_channel(Channel* channel) {
     channel->close();
   }
   report.counters.clear_gauges();
-  constexpr size_t most_closed = 64;  // a report shows fewer; a program may make millions
+  constexpr size_t most_closed = 64;  // a report shows fewer; a program may create millions
   const std::lock_guard lock(mutex);
   if (closed.size() < most_closed) {
     closed.push_back(std::move(report));
@@ -90,7 +90,7 @@ void Context::acquire() {
   ordered();
 }
 
-// After the count of acquires: who sees this one sees that one, too.
+// Incremented after the count of acquires: a thread that sees this increment sees that one, too.
 void Context::ordered() {
   shared.orderings.fetch_add(1, std::memory_order_acq_rel);
   if (!threaded) default_channel.catch_up();
@@ -123,7 +123,7 @@ void Context::start_write_back() {
 
 namespace {
 
-// When the process is loaded: later nobody comes by to say it.
+// Runs when the object is loaded, as we may never be called later.
 [[maybe_unused]] const bool said_who_starts = [] {
   if (!context.options.shmem || !launched_as_first() || next_symbol("shmem_init") == nullptr)
     return false;
@@ -179,12 +179,12 @@ void context_start(int level) {
 
 void context_finish(bool report) {
   if (!context.started || context.finished) return;
-  // a forked child's copy of what the parent will write back
+  // a forked child has only a copy of what the parent will write back
   if (!context.home.here()) return context_abandon();
   context.check.finish(context.pe);
   context.finished = true;
   if (enabled) {
-    // Other threads' private ones, too: nobody comes to complete them any more.
+    // Other threads' private ones, too: nobody else will complete them now.
     context.each_channel([](Channel& channel) {
       const ChannelLock lock(&channel);
       if (channel.is_open()) channel.complete();

@@ -1,4 +1,4 @@
-// Contexts: each has its own cache, created at its first access and freed with it.
+// Contexts. Each has its own cache, created at its first access and freed with the context.
 #include <optional>
 #include <utility>
 
@@ -24,7 +24,7 @@ std::optional<shmem_team_t> world_team() {
 #endif
 }
 
-// Who the PEs of a team are; nothing where the library does not tell of each of them.
+// The PEs of a team; nothing if the library does not tell all of them.
 std::optional<ChannelTeam> pes_of(shmem_team_t team) {
   const std::optional<shmem_team_t> world = world_team();
   if (!world || next.team_n_pes == nullptr || next.team_translate_pe == nullptr) return {};
@@ -42,8 +42,8 @@ std::optional<ChannelTeam> pes_of(shmem_team_t team) {
   return found;
 }
 
-// A team that goes takes its contexts with it, but for other threads' private ones, which the
-// program has destroyed before (OpenSHMEM 1.6, shmem_team_destroy).
+// Destroying a team destroys its contexts, except for other threads' private ones, which the
+// program must have destroyed before (OpenSHMEM 1.6, shmem_team_destroy).
 void close_channels_of(uint64_t team_bits) {
   context.each_channel([&](Channel& channel) {
     bool goes = false;
@@ -81,7 +81,7 @@ void shmem_ctx_destroy(shmem_ctx_t ctx) {
     const Inside inside_library;
     next.ctx_destroy(ctx);
   }
-  // it completes what was written through it, as a quiet does
+  // destroying it completes what was written through it, like a quiet
   channel == nullptr ? context.acquire() : context.ordered();
 }
 
@@ -95,7 +95,7 @@ int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t* ctx) {
   }
   if (rc != 0) return rc;
   std::optional<ChannelTeam> pes = pes_of(team);
-  if (pes) open_channel(*ctx, options, std::move(*pes));  // else it is passed on
+  if (pes) open_channel(*ctx, options, std::move(*pes));  // else passed on uncached
   return rc;
 }
 

@@ -1,5 +1,5 @@
 // The symmetric heap. Allocation and freeing are collective and end or begin with a barrier, so
-// they release and acquire.
+// they are releases and acquires.
 #include "shmem/context.h"
 #include "shmem/network_model.h"
 #include "shmem/next.h"
@@ -8,7 +8,7 @@ using namespace nearcache::shmem;
 
 namespace {
 
-// Nothing of it is written back any more, whoever wrote it, and nothing of it is served.
+// From now on no context writes back any of it, or serves any of it.
 void forget(void* block, size_t bytes) {
   if (bytes == 0) return;
   context.each_channel([&](Channel& channel) {
@@ -29,14 +29,14 @@ void* allocate(size_t bytes, bool hinted, Call call) {
 
 template <class Call>
 void free_block(void* block, Call call) {
-  // of the block too: a PE may wait in it for what was written there, before it comes to free it
+  // the block's own bytes, too: a PE may wait for what was written there before it calls free
   const Release release(true);
   forget(block, context.memory.block_bytes(block));
   context.memory.freed(block);
   call(block);
 }
 
-// The old block's contents move within each PE, so that everything written to it must have come.
+// The old block's contents move within each PE, so everything written to it must have arrived.
 template <class Call>
 void* reallocate(void* old_block, size_t bytes, Call call) {
   const size_t old_bytes = context.memory.block_bytes(old_block);
@@ -72,7 +72,7 @@ void* shmem_calloc(size_t count, size_t size) {
   if (!active()) return next.calloc(count, size);
   calling = "shmem_calloc";
   size_t bytes = 0;
-  if (__builtin_mul_overflow(count, size, &bytes)) bytes = 0;  // the library refuses it
+  if (__builtin_mul_overflow(count, size, &bytes)) bytes = 0;  // the library reports the error
   return allocate(bytes, false, [&] { return next.calloc(count, size); });
 }
 
@@ -94,7 +94,7 @@ void shmem_free(void* block) {
   free_block(block, next.free);
 }
 
-// Null for other PEs where a network is modelled: their memory is the far side of it.
+// Returns null for other PEs if a network is modelled: their memory is on its far side.
 void* shmem_ptr(const void* object, int pe) {
   if (network_modelled() && pe != context.pe) return nullptr;
   return next.ptr(object, pe);

@@ -1,4 +1,4 @@
-// Start and end of OpenSHMEM: the context learns about its job, the report is written.
+// Start and end of OpenSHMEM: sets up the context for the job, and writes the report.
 #include "shmem/context.h"
 #include "shmem/next.h"
 
@@ -19,8 +19,8 @@ void began() {
   context_start(thread_level());
 }
 
-// Whether this end of OpenSHMEM is that of a beginning within another, which is a barrier. There
-// are those since OpenSHMEM 1.6; earlier libraries end at the first call.
+// True if this call ends a nested initialisation, which is only a barrier. OpenSHMEM 1.6 introduced
+// those; earlier libraries end at the first call.
 bool ends_a_nested_one() {
 #ifdef NEARCACHE_SHMEM_HAS_query_initialized
   return context.starts > 1 && next.query_initialized != nullptr;
@@ -75,7 +75,7 @@ void shmem_finalize(void) {
   next.finalize();
 }
 
-// Ends all PEs at once: what is not written back need not be.
+// Ends all PEs at once, so nothing needs to be written back.
 void shmem_global_exit(int status) {
   if (inside == 0) context_abandon();
   const Inside inside_library;

@@ -21,15 +21,15 @@ struct Place {
   bool is_word() const { return bytes <= sizeof(uint64_t); }
 };
 
-// By what the program may have learned of a write since the last acquire.
+// How the program may have learned of a write since the last acquire.
 struct Hint {
   const char* call = nullptr;
-  Place place;            // of a word; no PE: none
-  bool tells = false;     // else it only orders
-  uint64_t acquires = 0;  // so many were made before it
+  Place place;            // the word it learned from; no PE: none
+  bool tells = false;     // false: the call only orders
+  uint64_t acquires = 0;  // the number of acquires made before it
 };
 
-// An old word that may be a polled one.
+// A stale word that the program may be polling.
 struct Suspicion {
   Place place;
   std::string text;
@@ -39,14 +39,14 @@ struct Suspicion {
 struct ThreadState {
   std::array<Place, PollDetector::polled_words> recent;  // the words of the last gets
   size_t next = 0;
-  bool again = false;  // the get under way is of one of these
-  Hint repeated;       // then of it
+  bool again = false;  // the current get is of one of these;
+  Hint repeated;       // the hint for it
   Hint hint;
   Suspicion suspicion;  // no PE: none
   ~ThreadState() { context.check.thread_ends(suspicion.text); }
 };
 
-// Made when it is used first, so only by threads of programs that are checked.
+// Created at its first use, so only in threads of programs that are checked.
 ThreadState& state() {
   thread_local ThreadState state;
   return state;
@@ -75,7 +75,7 @@ std::string since_the_last_acquire() {
                          : std::string("the last acquire was ") + last;
 }
 
-// What should have been an acquire.
+// The call that should have been an acquire.
 std::string cause(const Hint& hint, const Place& old) {
   const bool current = hint.call != nullptr && hint.acquires == context.acquires.load();
   if (!current || !hint.tells || hint.place == old) {
@@ -122,9 +122,9 @@ void HitCheck::compare(Channel* channel, const Kept& kept, int pe, uint64_t addr
     last = i;
   }
   if (first == bytes) return;
-  cache->overtaken(pe, address, bytes);  // so that each change is found once
+  cache->overtaken(pe, address, bytes);  // so that each change is reported once
   ThreadState& thread = state();
-  // in words, as programs write them
+  // word by word, as programs write them
   first = first / sizeof(uint64_t) * sizeof(uint64_t);
   const size_t differ = std::min(bytes, (last / sizeof(uint64_t) + 1) * sizeof(uint64_t)) - first;
   const Place old{channel->world_pe(pe), address, bytes};
@@ -151,7 +151,7 @@ void HitCheck::getting(int pe, uint64_t address, size_t bytes) {
       settle();
     }
   }
-  // what comes next is what the program does once it has seen what it waited for
+  // the next access is what the program does once it has seen what it waited for
   if (thread.repeated.call != nullptr) thread.hint = thread.repeated;
   thread.repeated = {};
   thread.again = std::ranges::find(thread.recent, place) != thread.recent.end();
@@ -170,7 +170,7 @@ void HitCheck::called(const char* call, bool tells, int pe, uint64_t address) {
   hint = {call, {pe, address, sizeof(uint64_t)}, tells, acquires};
 }
 
-// The thread went on with the old data that it was served.
+// The thread went on with the stale data that it was served.
 void HitCheck::settle() {
   Suspicion& suspicion = state().suspicion;
   if (suspicion.place.pe < 0) return;

@@ -22,7 +22,7 @@ Model& model() {
   return instance;
 }
 
-// `pe` as the context counts.
+// `pe` is numbered as in the context's team.
 bool far(shmem_ctx_t ctx, int pe) {
   const Channel* channel = context.find(ctx);
   return (channel == nullptr ? pe : channel->world_pe(pe)) != context.pe;
@@ -40,7 +40,7 @@ void post(shmem_ctx_t ctx, int pe, size_t bytes) {
   m.deadlines.add(handle_bits(ctx), m.link.start(static_cast<double>(bytes)));
 }
 
-// Waits until everything of the context would have arrived.
+// Waits until all transfers of the context would have arrived.
 void arrived(shmem_ctx_t ctx) {
   model().deadlines.wait_for(
       [bits = handle_bits(ctx)](uint64_t context) { return context == bits; });

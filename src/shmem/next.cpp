@@ -13,8 +13,8 @@ void install(NextLayer* layer) {
 
 #include <dlfcn.h>
 
-// Functions outside of the standard (shmemx_, shmalloc) need not have a twin: those are weak
-// references, and may be null.
+// Functions outside the standard (shmemx_, shmalloc) need not have a pshmem_ twin: these are weak
+// references and may be null.
 #define NEARCACHE_TWIN_0
 #define NEARCACHE_TWIN_1 __attribute__((weak))
 #define NEARCACHE_NEXT(field, symbol, extension) \
@@ -22,8 +22,8 @@ void install(NextLayer* layer) {
 #include "next_fields.inc"
 #undef NEARCACHE_NEXT
 
-// Programs refer to the public functions weakly, which draws no object out of an archive: this
-// does.
+// Programs refer to the public functions weakly, which pulls no object out of an archive. This
+// reference does.
 extern "C" int nearcache_shmem_impl_caching(void);
 [[gnu::used]] static int (*const public_functions)(void) = &nearcache_shmem_impl_caching;
 
@@ -42,7 +42,7 @@ constinit shmem_ctx_t* default_context = linked_default_context;
 constinit shmem_team_t* team_world = &SHMEM_TEAM_WORLD;
 #endif
 
-// What has no twin may be in a shared library behind the program.
+// A function without a twin may be in a shared library behind the program.
 void next_fill() {
 #define NEARCACHE_NEXT(field, symbol, extension) \
   if (extension && !next.field)                  \
@@ -71,8 +71,8 @@ void refuse_call() {
       "OpenSHMEM library lacks");
 }
 
-// What a field of the table holds before the table is filled: looks for the library, and goes on
-// there. A program that opens its OpenSHMEM library late (Python) comes here first.
+// The initial value of a field of the table: looks for the library, then continues there. A program
+// that opens its OpenSHMEM library late (Python) gets here first.
 template <auto field>
 struct First;
 template <typename Result, typename... Arguments, Result (*Next::*field)(Arguments...)>
@@ -125,7 +125,7 @@ static bool find_default_context() { return true; }
 #ifdef NEARCACHE_SHMEM_FINDS_TEAM_WORLD
 constinit shmem_team_t* team_world = nullptr;
 
-// Without it contexts of teams are passed on; all else works.
+// Without it contexts of teams are passed on uncached; everything else works.
 static void find_team_world() {
   team_world = static_cast<shmem_team_t*>(below.data(NEARCACHE_SHMEM_TEAM_WORLD));
 }
@@ -160,7 +160,7 @@ std::string next_complaint() {
 
 #endif
 
-// Runs before the program's own constructors; silent when there is no OpenSHMEM (a shell, the
+// Runs before the program's own constructors. Silent if there is no OpenSHMEM (a shell, the
 // launcher).
 __attribute__((constructor(101))) static void nearcache_shmem_at_load() {
   nearcache::shmem::next_fill();

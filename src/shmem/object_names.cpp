@@ -16,11 +16,11 @@
 namespace nearcache::shmem {
 namespace {
 
-// The loaded object that holds an address.
+// The loaded object that contains an address.
 struct Loaded {
-  uint64_t address;   // asked for
-  uint64_t base = 0;  // what is added to addresses of its file
-  std::string path;   // empty: there is none
+  uint64_t address;   // the address looked for
+  uint64_t base = 0;  // load offset: added to addresses in its file
+  std::string path;   // empty if there is none
 };
 
 int holds_address(dl_phdr_info* object, size_t, void* data) {
@@ -51,7 +51,7 @@ std::string short_name(const Loaded& object) {
 }
 
 struct Symbol {
-  std::string name;  // empty: none
+  std::string name;  // empty if there is none
   uint64_t begin = 0, end = 0;
 };
 
@@ -62,10 +62,10 @@ bool read_at(std::ifstream& file, uint64_t offset, T* to, size_t count = 1) {
   return file.good();
 }
 
-// The symbol of `type` that holds `place`, an address of the file, in one symbol table.
+// Finds the symbol of `type` that contains `place`, an address in the file, in one symbol table.
 Symbol symbol_in(std::ifstream& file, const ElfW(Shdr) & table, const ElfW(Shdr) & strings,
                  uint64_t place, unsigned type) {
-  constexpr uint64_t most = uint64_t{1} << 24;  // symbols: more is damage
+  constexpr uint64_t most = uint64_t{1} << 24;  // symbols; more mean that the file is damaged
   const uint64_t count = table.sh_size / sizeof(ElfW(Sym));
   if (table.sh_entsize != sizeof(ElfW(Sym)) || count > most) return {};
   std::vector<ElfW(Sym)> symbols(count);
@@ -82,8 +82,7 @@ Symbol symbol_in(std::ifstream& file, const ElfW(Shdr) & table, const ElfW(Shdr)
   return {};
 }
 
-// The program's own table has its static symbols, too; where it was stripped the dynamic one is
-// left.
+// The full symbol table has static symbols, too; in a stripped file only the dynamic one is left.
 Symbol symbol_at(const Loaded& object, unsigned type) {
   std::ifstream file(object.path, std::ios::binary);
   ElfW(Ehdr) header;
@@ -137,7 +136,7 @@ std::string program_caller() {
   const int count = backtrace(frames, 24);
   const Loaded ours = loaded_at(reinterpret_cast<uint64_t>(&program_caller));
   for (int i = 0; i < count; ++i) {
-    // one back: the frame is where the call returns to, which may be the next function already
+    // one byte back: a frame has the return address, which may belong to the next function
     const void* call = static_cast<const char*>(frames[i]) - 1;
     const Loaded object = loaded_at(reinterpret_cast<uint64_t>(call));
     if (!object.path.empty() && object.path != ours.path) return code_at(call);

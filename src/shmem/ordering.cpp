@@ -1,4 +1,5 @@
-// Calls that order, complete or wait: what each means to the caches (docs/semantics-openshmem.md).
+// Calls that order, complete or wait, and what each means to the caches
+// (docs/semantics-openshmem.md).
 #include "shmem/context.h"
 #include "shmem/next.h"
 
@@ -11,7 +12,7 @@ void complete_default() {
   context.default_channel.complete();
 }
 
-// The default context's writes are complete, those of other contexts are started.
+// Completes the default context's writes and starts those of other contexts.
 void release() {
   complete_default();
   context.start_write_back();
@@ -22,7 +23,7 @@ void release() {
 void quiet(shmem_ctx_t ctx) {
   Channel* channel = context.find(ctx);
   if (context.check.on()) context.check.called(calling, false);
-  if (channel == nullptr) {  // what was written through it is visible now
+  if (channel == nullptr) {  // what was written through the context is visible now
     {
       const Inside inside_library;
       next.ctx_quiet(ctx);

@@ -5,7 +5,7 @@
 #include "shmem/report_gather.h"
 #include "telemetry/fill_stats.h"
 
-// The public header is C with the library's own names weak; here they are what is defined.
+// The public C header declares the library's own names weak; here they are defined.
 #define NEARCACHE_SHMEM_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace nearcache::shmem {
@@ -15,7 +15,7 @@ enum { ok = 0, argument = 1, absent = 2 };  // as in nearcache/shmem.h
 
 bool caching() { return active() && context.caching; }
 
-// Whether the default context has a cache, which is made if it was not yet.
+// True if the default context has a cache; creates it if necessary.
 bool default_context_is_cached() {
   if (!caching()) return false;
   const ChannelLock lock(&context.default_channel);
@@ -26,14 +26,14 @@ void make_uncached(uint64_t begin, uint64_t end) {
   const uint64_t line = context.cache_options.line;
   begin = begin / line * line;
   end = (end + line - 1) / line * line;
-  context.memory.add_uncached(begin, end - begin);  // from here on other threads go past the cache
+  context.memory.add_uncached(begin, end - begin);  // from here on other threads bypass the cache
   context.each_usable_channel([&](Channel& channel) {
     channel.complete();
     if (channel.ready_cache() != nullptr) channel.ready_cache()->forget(begin, end - begin);
   });
 }
 
-// Under threads the lock may be held over a transfer: a hint does not wait for that.
+// With several threads the lock may be held during a transfer: a hint does not wait for that.
 void prefetch(uint64_t address, size_t bytes, int pe) {
   SymmetricMemory& memory = context.memory;
   if (bytes == 0 || !memory.valid_pe(pe) || pe == context.pe) return;

@@ -16,7 +16,7 @@
 namespace nearcache::shmem {
 namespace {
 
-// One context of one PE, as it travels to PE 0.
+// One context of one PE, as sent to PE 0.
 struct ContextMessage {
   int64_t id;
   char bypass[96];
@@ -82,8 +82,8 @@ void add(const Message& message, Report* report, std::map<int64_t, WindowReport>
   }
 }
 
-// Brings every PE's details to PE 0, through a symmetric block of their own; collective. Where
-// there is no room for that, the report does without.
+// Brings every PE's details to PE 0 through a separate symmetric block; collective. If there is no
+// room for that, the report has no details.
 void gather_details(ReportDetails* details) {
   if (!context.profile.on()) return;
   constexpr size_t room = ReportDetails::most_words;

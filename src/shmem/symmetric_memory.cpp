@@ -14,13 +14,13 @@ bool inside_of(const Extent& extent, uint64_t address, size_t bytes) {
   return address >= extent.begin && address < extent.end && bytes <= extent.end - address;
 }
 
-// The first of sorted ranges that ends behind `address`.
+// The first of the sorted ranges that ends after `address`.
 auto first_behind(const std::vector<Extent>& ranges, uint64_t address) {
   return std::partition_point(ranges.begin(), ranges.end(),
                               [&](const Extent& range) { return range.end <= address; });
 }
 
-// Adds a range to sorted ones, joined with those that it touches.
+// Adds a range to sorted ranges, merging it with those that it touches.
 void add(std::vector<Extent>* ranges, Extent range) {
   auto from = std::partition_point(ranges->begin(), ranges->end(),
                                    [&](const Extent& r) { return r.end < range.begin; });
@@ -32,13 +32,13 @@ void add(std::vector<Extent>* ranges, Extent range) {
   ranges->insert(ranges->erase(from, to), range);
 }
 
-// Joins of ranges would lose where one block ends: these are kept apart.
+// Merged ranges would lose the ends of blocks, so these stay separate.
 void add_apart(std::vector<Extent>* ranges, Extent range) {
   ranges->insert(first_behind(*ranges, range.begin), range);
 }
 
-// Cuts neighbours that meet within a line back to whole lines: a line must not have bytes of two
-// extents. What is cut off is unknown.
+// Cuts neighbours that meet within a line back to whole lines: no line may contain bytes of two
+// extents. The bytes cut off belong to no known segment.
 void part_at_lines(std::vector<Extent>* extents, uint64_t line) {
   std::sort(extents->begin(), extents->end(),
             [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
@@ -169,7 +169,7 @@ SymmetricMemory::NumberedBlock SymmetricMemory::block_at(uint64_t address) const
   return {block.number, begin, block.bytes};
 }
 
-// Those that overlap it.
+// Forgets the names of ranges that overlap [begin, end).
 void SymmetricMemory::forget_names(uint64_t begin, uint64_t end) {
   std::erase_if(names_, [&](const auto& entry) {
     return entry.second.begin < end && begin < entry.second.end;

@@ -10,16 +10,16 @@
 namespace nearcache::shmem {
 namespace {
 
-// The way a transfer goes.
+// The route of a transfer.
 enum class Way {
   // nothing to transfer, an error that the library must report, or a context that we do not know
   host,
-  straight,  // the PE is loads and stores away: nothing of it is ever cached
-  direct,    // too large, uncached, or unknown memory: past the cache, which may hold parts of it
+  straight,  // the PE is reached by loads and stores: nothing of it is ever cached
+  direct,    // too large, uncached, or unknown memory: bypasses the cache, which may hold parts
   cached
 };
 
-// With what may be fetched around it, if it is cached.
+// A route and, if the transfer is cached, what may be fetched around it.
 struct Route {
   Way way;
   Extent around;
@@ -41,8 +41,8 @@ Way way_of(const Channel* channel, int pe, uint64_t address, size_t bytes) {
   return route_of(channel, pe, address, bytes).way;
 }
 
-// The same once the channel's lock is held, of what is to go through the cache: another thread may
-// have made it uncached, and has dropped what was cached of it.
+// Checks the route again once the channel's lock is held, if it goes through the cache: another
+// thread may have declared the range uncached and dropped what was cached of it.
 Route route_still(const Route& route, const Channel* channel, int pe, uint64_t address,
                   size_t bytes) {
   return context.threaded && route.way == Way::cached ? route_of(channel, pe, address, bytes)
@@ -52,8 +52,8 @@ PageCache* cache_for(const Route& route, Channel* channel) {
   return route.way == Way::cached ? channel->cache() : nullptr;
 }
 
-// For what has no cache to mind: only contexts that a thread must have for itself are locked, as
-// our other threads write back through them.
+// For transfers that do not concern the cache. Only serialised contexts are locked, because our
+// other threads write back through them.
 class StraightLock {
  public:
   explicit StraightLock(Channel* channel)
@@ -86,14 +86,14 @@ void count_put(Channel* channel, size_t bytes) {
   channel->tallies.put_bytes += bytes;
 }
 
-// What the cache must do before the program reads past it.
+// What the cache must do before the program reads without it.
 void before_get(Channel* channel, int pe, uint64_t address, size_t bytes) {
   count_get(channel, pe, address, bytes);
   PageCache* cache = channel->ready_cache();
   if (cache != nullptr) cache->before_direct_get(pe, address, bytes);
 }
 
-// The same before it writes all of the range.
+// What the cache must do before the program writes all of the range without it.
 void before_put(Channel* channel, int pe, uint64_t address, size_t bytes) {
   count_put(channel, bytes);
   PageCache* cache = channel->ready_cache();
@@ -101,25 +101,26 @@ void before_put(Channel* channel, int pe, uint64_t address, size_t bytes) {
   channel->wrote_directly();
 }
 
-// The same before it changes some of the range.
+// Like before a full write, but for a change of parts of the range.
 void before_update(Channel* channel, int pe, uint64_t address, size_t bytes) {
   PageCache* cache = channel->ready_cache();
   if (cache != nullptr) cache->before_direct_update(pe, address, bytes);
   channel->wrote_directly();
 }
 
-// The same where the call returns when the change is made.
+// Like the above, for a call that returns only when the change is complete.
 void before_fetch(Channel* channel, int pe, uint64_t address, size_t bytes) {
   PageCache* cache = channel->ready_cache();
   if (cache != nullptr) cache->before_direct_fetch(pe, address, bytes);
 }
 
-// Whether the value that an atomic of this thread brings may be how the program learns of other
-// PEs' writes.
+// True if the program may learn of other PEs' writes from the value that an atomic of this thread
+// returns.
 bool acquiring() { return !unordered && !context.relaxed_atomics.load(std::memory_order_relaxed); }
 
-// A program that spins on an atomic waits: the answer may depend on what is still dirty here.
-// Relaxed ones are many, and seldom awaited; who orders by itself has mostly done so.
+// A program that spins on an atomic is waiting, and the answer may depend on what is still dirty
+// here. Relaxed atomics are frequent and seldom waited for; a thread that orders its accesses
+// itself has usually done so.
 void start_for_fetch() {
   constexpr uint32_t relaxed_a_start = 16, unordered_a_start = 64;
   static thread_local uint32_t fetches = 0;
@@ -129,8 +130,9 @@ void start_for_fetch() {
   context.start_write_back();
 }
 
-// The same of a program that spins on a word which no cache holds: it reads it twice in a row. Who
-// looks at several in turn, or does more in its loop, has its answer a little later.
+// Likewise for a program that spins on a word that no cache holds: it reads the word twice in a
+// row. A program that polls several words in turn, or does more in its loop, gets its answer a
+// little later.
 bool looks_like_spinning(const void* word, int pe) {
   constexpr uint32_t reads_a_start = 64;
   static thread_local const void* last = nullptr;
@@ -145,9 +147,9 @@ void look_for_spinning(const void* word, int pe) {
   if (looks_like_spinning(word, pe)) context.start_write_back();
 }
 
-// A get that the cache serves or fetches. True if the program may be waiting for an answer: the
-// cache has started what was written through its own context, and the caller starts the others when
-// the lock is given back.
+// A get that the cache serves or fetches. Returns true if the program may be waiting for an answer:
+// then the cache has started writing back its own context, and the caller starts the others after
+// releasing the lock.
 bool get_cached(Channel* channel, const Extent& around, int pe, uint64_t address, void* to,
                 size_t bytes, bool blocks) {
   PageCache* cache = channel->ready_cache();
@@ -165,13 +167,13 @@ bool get_cached(Channel* channel, const Extent& around, int pe, uint64_t address
   }
   if (context.observer.tracing()) [[unlikely]]
     context.observer.get(*channel, blocks ? Outcome::full : Outcome::pending, pe, address, bytes);
-  channel->surrounded_by({});  // what is asked later may be of another time
+  channel->surrounded_by({});  // may not hold for later accesses
   return cache->waits_suspected() != before;
 }
 
 uint64_t bits_of(const void* address) { return reinterpret_cast<uint64_t>(address); }
 
-// Past the cache; a trace has what some of them took.
+// A get that bypasses the cache; a trace records the time of some of them.
 void get_timed(Channel* channel, void* to, uint64_t address, size_t bytes, int pe) {
   if (!context.observer.tracing()) return channel->get_plainly(to, address, bytes, pe);
   const uint64_t begin = system_ns();
@@ -185,7 +187,8 @@ void put_timed(Channel* channel, uint64_t address, const void* from, size_t byte
   context.observer.cost(TraceCost::put, bytes, system_ns() - begin);
 }
 
-// A hit without the lock was refused as it was time to look whether the program polls: it does not.
+// A hit without the lock was refused because a check for polling was due: the program does not
+// poll.
 bool shared_hit_after_look(const Channel* channel, void* to, const void* from, size_t bytes,
                            int pe) {
   if (channel != &context.default_channel) return false;
@@ -356,7 +359,7 @@ DirectCall::DirectCall(shmem_ctx_t ctx, Kind kind, const void* object, size_t by
     if (kind == Kind::get) {
       context.observer.get(*channel, Outcome::bypassed, pe, address, bytes);
       before_get(channel, pe, address, bytes);
-      if (channel->serialised()) held_ = lock.release();  // others may overtake a get
+      if (channel->serialised()) held_ = lock.release();  // otherwise others may overtake a get
     } else {
       context.observer.write(*channel,
                              kind == Kind::fetch ? TraceWrite::fetch : TraceWrite::accumulate, pe,
@@ -406,7 +409,7 @@ FetchingAtomic::~FetchingAtomic() {
   if (acquiring()) {
     context.acquire();
   } else if (call_.channel() != nullptr) {
-    call_.let_go();  // as other contexts' locks are taken
+    call_.let_go();  // other contexts' locks are taken next
     context.drop_in_others(call_.channel(), call_.pe(), target_, call_.bytes());
   }
 }
@@ -423,7 +426,7 @@ PutSignal::PutSignal(shmem_ctx_t ctx, const void* to, size_t bytes, const void* 
     : call_(ctx, DirectCall::Kind::update, to, bytes, pe) {
   Channel* channel = call_.channel();
   if (channel == nullptr && (channel = context.find(ctx)) == nullptr) return;
-  call_.hold(channel);  // without data it is not held: the signal goes all the same
+  call_.hold(channel);  // without data it is not held, but the signal is sent all the same
   count_put(channel, bytes);
   if (!context.memory.valid_pe(channel->world_pe(pe))) return;
   before_update(channel, pe, bits_of(signal), sizeof(uint64_t));

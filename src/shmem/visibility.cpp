@@ -22,8 +22,8 @@ namespace {
 
 using Names = std::set<std::string, std::less<>>;
 
-// Functions whose wrapper acts, and those that may be called without our seeing it: queries, and
-// what starts OpenSHMEM.
+// Functions whose wrapper does something, and those that may be called unseen: queries, and calls
+// that initialise OpenSHMEM.
 const Names& seen_names() {
   static const Names names{
 #define NEARCACHE_SEEN(name) #name,
@@ -49,7 +49,7 @@ bool is_function_of_shmem(std::string_view name) {
   return name.starts_with("shmem_") || name.starts_with("shmemx_");
 }
 
-// The symbols of one object that have to do with OpenSHMEM.
+// The symbols of one object that concern OpenSHMEM.
 struct ShmemSymbols {
   Names defined, imported;
 
@@ -62,13 +62,13 @@ struct ShmemSymbols {
       return true;
     });
   }
-  // An OpenSHMEM, or a part of one.
+  // True for an OpenSHMEM library or a part of one.
   bool is_library(const LoadedObject& object) const {
     return defined.contains("pshmem_init") ||
            (defined.contains("shmem_init") && !imported.contains("pshmem_init")) ||
            object.name().starts_with("mca_") || object.name().starts_with("libmca_");
   }
-  // A tool: it wraps calls.
+  // True for a tool, which wraps calls.
   bool wraps() const {
     return std::any_of(defined.begin(), defined.end(),
                        [](const std::string& name) { return is_function_of_shmem(name); });
@@ -90,12 +90,12 @@ std::string name_of(const LoadedObject& object) {
   return object.path.empty() ? "the program" : std::string(object.name());
 }
 
-// What of the calls of `object` escapes us; empty if nothing. `in_front`: what it wraps comes
-// before us.
+// The call of `object` that bypasses us; empty if there is none. `in_front`: its wrappers are
+// called before ours.
 std::string escape_of(const LoadedObject& object, bool in_front) {
   const ShmemSymbols symbols(object);
   if (symbols.is_library(object)) return {};
-  // Then its pshmem_ calls are those that we made.
+  // Its pshmem_ calls are then calls that we made.
   const bool behind = symbols.wraps() && !in_front;
   for (const std::string& name : symbols.imported) {
     if (is_fortran_call(name))
@@ -122,7 +122,7 @@ std::vector<LoadedObject>::const_iterator find_own(const std::vector<LoadedObjec
 
 constexpr const char* const starts[] = {"shmem_init", "shmem_init_thread", "start_pes"};
 
-// The call of the profiling interface by which an object starts OpenSHMEM; empty if it imports
+// The call of the profiling interface by which an object initialises OpenSHMEM; empty if it imports
 // none.
 std::string profiling_start(const ShmemSymbols& symbols) {
   for (const char* start : starts) {
@@ -149,7 +149,7 @@ std::string what_starts_past_us() {
       size_t taker = 0;
       while (taker < in_front && !symbols[taker].defined.contains(start)) ++taker;
       const std::string call = taker < in_front ? profiling_start(symbols[taker]) : std::string();
-      if (call.empty()) return {};  // it may be this one, which we see
+      if (call.empty()) return {};  // it may be this object, which calls us
       escape = name_of(objects[taker]) + " calls " + call +
                ", so that Nearcache is not started (preload Nearcache before it)";
     }
