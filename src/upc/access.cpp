@@ -1,4 +1,4 @@
-// Accesses to threads out of reach of loads and stores, and what orders them.
+// Accesses to threads that cannot be reached by loads and stores, and their ordering.
 #include <sched.h>
 #include <shmem.h>
 
@@ -11,8 +11,8 @@ using namespace nearcache::upc;
 
 namespace {
 
-// So often that who spins on its own memory sees another's put soon, so seldom that a loop over its
-// own memory does not feel it.
+// Often enough that a thread spinning on its own memory soon sees another's put, and seldom enough
+// that it costs a loop over own memory nothing.
 constexpr int loads_a_poll = 1024, loads_a_poll_near = 1 << 14;
 
 }  // namespace
@@ -36,7 +36,7 @@ int pe_of(ncupc_ptr p) { return static_cast<int>(ncupc_thread(p)); }
 
 void count_loads_anew() { ncupc_until_poll = runtime.any_far ? loads_a_poll : loads_a_poll_near; }
 
-// Within reach the guard page faults.
+// If the thread is within reach, the guard page faults instead.
 void check_far(uint64_t offset) {
   if (__builtin_expect(offset < control_bytes, 0))
     ncupc_error(nullptr, 0, "access", "through a null pointer to shared");
@@ -92,7 +92,7 @@ void ncupc_complete(void) {
 
 void ncupc_drop(void) { drop("strict access or upc_fence"); }
 
-// Elements by the typed calls: a hit of the cache needs no size then.
+// Elements use the typed calls, so that a cache hit needs no size.
 void ncupc_get_far(void* to, ncupc_ptr from, size_t bytes) {
   const uint64_t offset = ncupc_address(from);
   before_far_read(ncupc_thread(from), offset, bytes);
@@ -115,9 +115,9 @@ void ncupc_put_far(ncupc_ptr to, const void* from, size_t bytes) {
   shmem_putmem(symmetric(offset), from, bytes, pe_of(to));
 }
 
-// For a debugger (python/nearcache/upcc/gdb_pointers.py), which calls it in a thread that stands
-// still; here, so that every program has it. What the thread itself would read, as a copy that
-// holds until the next call; null for what is no object.
+// For a debugger (python/nearcache/upcc/gdb_pointers.py), which calls it in a stopped thread. It is
+// in this file so that every program contains it. Returns a copy of what the thread itself would
+// read, valid until the next call; null if there is no object.
 __attribute__((used)) const void* ncupc_debug_read(ncupc_ptr from, size_t bytes) {
   alignas(16) static char copy[64 * 1024];
   if (ncupc_is_null(from) || bytes > sizeof copy) return nullptr;
@@ -125,8 +125,8 @@ __attribute__((used)) const void* ncupc_debug_read(ncupc_ptr from, size_t bytes)
   return copy;
 }
 
-// An aligned scalar comes by an atomic fetch of its word, which no cache serves; anything else by a
-// get, before which the cache is dropped.
+// An aligned scalar is read by an atomic fetch of its word, which no cache serves; anything else by
+// a get, after dropping the cache.
 void ncupc_get_far_strict(void* to, ncupc_ptr from, size_t bytes) {
   const uint64_t offset = ncupc_address(from);
   check_far(offset);

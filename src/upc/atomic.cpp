@@ -1,7 +1,7 @@
-// upc_atomic.h: domains, and the choice of a way for each operation.
+// upc_atomic.h: domains, and the implementation chosen for each operation.
 //
-// A domain is shared memory, one block of each thread with the same in it, so that a pointer to it
-// means the same to all of them and each reads its own.
+// A domain is shared memory: a block on each thread, all with the same contents, so that a pointer
+// to it means the same on all threads and each reads its own block.
 #include "upc/atomic_access.h"
 #include "upc/collectives.h"
 
@@ -10,7 +10,7 @@ using namespace nearcache::upc;
 namespace {
 
 struct Domain {
-  uint64_t mark;  // what makes it one
+  uint64_t mark;  // identifies a domain
   AtomicType type;
   upc_op_t operations;
 };

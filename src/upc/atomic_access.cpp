@@ -5,7 +5,7 @@
 namespace nearcache::upc {
 namespace {
 
-// By compare-and-swap of the word until nobody else was there in between. Returns the object's old
+// Repeats a compare-and-swap of the word until no other thread intervenes. Returns the object's old
 // value.
 uint64_t change_in_word(const Access& access) {
   uint64_t word = word_fetch(access.thread, access.word());
@@ -47,8 +47,8 @@ uint64_t do_word(const Access& access) {
   return change_in_word(access);
 }
 
-// Pointers-to-shared of two words, under a lock at their owner. Every access through a domain takes
-// it.
+// Pointers-to-shared of two words are accessed under a lock at their owner, which every access
+// through a domain takes.
 AtomicValue do_pair(const Access& access) {
   while (word_compare_swap(access.thread, pair_lock_offset, 0, my_thread() + 1) != 0)
     Waiter().pause();
@@ -72,8 +72,8 @@ AtomicValue do_pair(const Access& access) {
 }  // namespace
 
 void do_access(const Access& access, void* fetch) {
-  // An atomic of the library is not ordered to this thread's puts to the same object, which may
-  // still be on their way.
+  // The library does not order an atomic after this thread's puts to the same object, which may
+  // still be in flight.
   if (ncupc_near[access.thread] == nullptr) {
     before_far_read(access.thread, access.word(), 8);
     if (access.operation == UPC_SET && fetch == nullptr)
@@ -90,7 +90,7 @@ void do_access(const Access& access, void* fetch) {
 void do_strict_access(const Access& access, void* fetch) {
   release();
   do_access(access, fetch);
-  release();  // a set is one of the puts
+  release();  // a set counts as a put
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   acquire(access.name);
 }

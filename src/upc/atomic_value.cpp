@@ -7,7 +7,7 @@
 namespace nearcache::upc {
 namespace {
 
-// The bytes of a value of type T as a word, and back.
+// Convert a value of type T to a word and back.
 template <class T>
 uint64_t to_bits(T value) {
   uint64_t bits = 0;
@@ -45,7 +45,7 @@ T combine(upc_op_t operation, T old, T operand) {
   return old;
 }
 
-// Signed integers add and multiply as unsigned ones, and compare as what they are.
+// Signed integers are added and multiplied as unsigned ones, and compared as signed.
 template <class T>
 uint64_t combine_bits(upc_op_t operation, uint64_t old, uint64_t operand) {
   if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {

@@ -1,11 +1,11 @@
-// Split-phase barriers by dissemination: in round r each thread tells the one 2^r after it that all
-// of the 2^r threads up to itself have come, so after log2(THREADS) rounds everyone knows of
-// everyone (Hensgen, Finkel, Manber 1988). A notify sends the first message, and as many more as
-// have been answered already; the wait does the rest.
+// Split-phase barriers by dissemination: in round r each thread tells the thread 2^r after it that
+// the 2^r threads up to and including itself have arrived, so after log2(THREADS) rounds every
+// thread knows that all have (Hensgen, Finkel, Manber 1988). A notify sends the first message, and
+// further ones as far as the messages they depend on have arrived; the wait does the rest.
 //
-// A message is one word: epoch 30 bits | what the expression is 2 bits | its value 32 bits.
+// A message is one word: epoch 30 bits | kind of the expression 2 bits | its value 32 bits.
 // Messages of two successive barriers go to different words (parity): a thread may be in the next
-// barrier while another still waits in this one, but not in the one after.
+// barrier while another still waits in this one, but not in the one after that.
 #include <shmem.h>
 
 #include "upc/internal.h"
@@ -36,13 +36,13 @@ size_t partner(int round) {
 }
 bool more(int round) { return (int64_t{1} << round) < ncupc_threads; }
 
-// A thread's end says its exit status and how many collective calls it has begun.
+// At its end a thread sends its exit status and the number of collective calls it has begun.
 constexpr int status_bits = 8;
 int end_value(int status, uint32_t calls) {
   return static_cast<int>(calls << status_bits | (static_cast<uint32_t>(status) & 0xff));
 }
 
-// A nonzero status of one thread is what the others, who cannot go on, end with.
+// If a thread ends with a nonzero status, the others cannot continue and end with it, too.
 void end_with_status(const Expression& end) {
   const int status = end.value & 0xff;
   if (status != 0) upc_global_exit(status);
@@ -124,8 +124,8 @@ void end_barrier(int status) {
   finish_phase();
 }
 
-// Where the first message of the next barrier arrives, an end of another thread may: it has done
-// all collective calls that it will.
+// The word for the next barrier's first message may instead receive another thread's end: that
+// thread will make no further collective calls.
 void CollectiveWaiter::pause() {
   waiter_.pause();
   const uint64_t next = phase.epoch + (notified ? 0 : 1);
@@ -135,13 +135,13 @@ void CollectiveWaiter::pause() {
   if (other.kind != Expression::end || epoch_of(word) != (next & epoch_mask)) return;
   const int lead = static_cast<int>(static_cast<uint32_t>(other.value) -
                                     static_cast<uint32_t>(end_value(0, runtime.collective_calls)));
-  if (lead >= 0) return;  // it has begun this call, too
+  if (lead >= 0) return;  // that thread has begun this call, too
   end_with_status(other);
   ncupc_error(nullptr, 0, "collective call", "another thread has ended without it");
 }
 
-// The same algorithm with a payload beside each message, and nothing to compare: the maximum, as a
-// message may come by several ways.
+// The same algorithm with a payload beside each message and nothing to compare. Combines by
+// maximum, because a contribution may arrive by several paths.
 uint64_t internal_barrier(uint64_t contribution) {
   release();
   const uint64_t epoch = ++runtime.barriers.internal_epoch;

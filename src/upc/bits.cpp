@@ -50,9 +50,9 @@ void ncupc_get_bits(ncupc_ptr p, const unsigned char* mask, unsigned char* image
          strict != 0);
 }
 
-// Bytes that hold other fields, too, keep those bits. Fields of one byte are one memory location to
-// C, so two threads that change different fields of it without synchronisation have a race of the
-// program's own.
+// Bytes that also contain other fields keep those bits. In C, fields that share a byte are one
+// memory location, so it is the program's own race if two threads change different ones without
+// synchronisation.
 void ncupc_put_bits(ncupc_ptr p, const unsigned char* mask, const unsigned char* image,
                     size_t bytes, int strict) {
   const Bytes held = bytes_of(mask, bytes);

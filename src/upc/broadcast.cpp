@@ -15,14 +15,15 @@
 namespace nearcache::upc {
 namespace {
 
-// One slot within reach (a message 0.2 us, by memory 0.7 us whatever the size), two over a network,
-// where each takes some microseconds.
+// One slot within reach (a message takes 0.2 us, a copy by memory 0.7 us whatever the size), two
+// over a network, where each takes a few microseconds.
 constexpr size_t message_bytes_near = 124, message_bytes_far = 248;
-// Several times what is on its way at once (0.7 GB/s times 30 us over tcp), so that the message
+// Several times the bytes in flight at once (0.7 GB/s times 30 us over tcp), so that the message
 // after each chunk costs little.
 constexpr size_t chunk_bytes = 65536;
 
-// To whom a thread passes on what it gets from whom: either shape of tree.
+// The thread from which this one receives, and those to which it passes the data on, in either
+// shape of tree.
 class Links {
  public:
   Links(const Tree& tree, bool chain) : tree_(tree), chain_(chain) {}
@@ -67,8 +68,8 @@ void copy_from_root(const Call& call, const Tree& tree, ncupc_ptr dst, ncupc_ptr
   if (call.out_my) tree.up(call);  // src has been read
 }
 
-// A thread may be put to when it has entered: all have when the root has heard of all, and hands on
-// data; else each tells its parent.
+// Data may be put to a thread once it has entered. With ALLSYNC all have entered when the root,
+// having heard from all, passes data on; otherwise each thread tells its parent.
 void enter_to_be_written(const Call& call, const Tree& tree, const Links& links) {
   if (call.in_all) {
     release();

@@ -16,7 +16,7 @@ constexpr AtomicType type_of() {
           static_cast<uint8_t>(sizeof(T))};
 }
 
-// An operation and its operands, as atomic_value.h has them.
+// An operation of atomic_value.h and its operands.
 template <class T>
 struct Wanted {
   const char* name;
@@ -53,7 +53,7 @@ T change(const Wanted<T>& wanted, ncupc_ptr target, bool strict, bool wants_old 
   return old;
 }
 
-// Own shared memory, which others change by the functions above, is no private memory.
+// This thread's shared memory counts as shared, since others change it by the functions above.
 template <class T>
 T change_private(const Wanted<T>& wanted, void* target, bool wants_old = true) {
   if (target == nullptr) ncupc_error(nullptr, 0, wanted.name, "the target is a null pointer");
@@ -80,7 +80,7 @@ T change_private(const Wanted<T>& wanted, void* target, bool wants_old = true) {
 
 }  // namespace
 
-// CHANGE(wanted[, wants_old]) makes the change: of `target`.
+// CHANGE(wanted[, wants_old]) changes `target`.
 #define NCUPC_DEFINE_NUMBER(name, T, pointer, order, CHANGE)                              \
   T name##_read_##order(pointer target) {                                                 \
     return CHANGE((Wanted<T>{#name "_read_" #order, UPC_GET}), true);                     \

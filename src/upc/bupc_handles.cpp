@@ -1,4 +1,4 @@
-// Berkeley UPC's copies that do not block: other names for those of upc_nb.h, sets of handles, and
+// Berkeley UPC's non-blocking copies: other names for those of upc_nb.h, sets of handles, and
 // regions.
 #include "upc/internal.h"
 
@@ -6,8 +6,8 @@ using namespace nearcache::upc;
 
 namespace {
 
-// Handles that are complete become the complete one. Returns how many are not, and the first that
-// was started of these.
+// Replaces complete handles by the complete handle. Returns how many are outstanding, and which of
+// these was started first.
 size_t mark_complete(bupc_handle_t* handles, size_t n, bupc_handle_t* first) {
   size_t waiting = 0;
   for (size_t i = 0; i < n; ++i) {
@@ -56,7 +56,7 @@ int bupc_trysync_all(bupc_handle_t* handles, size_t n) {
   return 1;
 }
 
-// Of none that is not complete already there is nothing to wait for.
+// If all handles are complete already, there is nothing to wait for.
 void bupc_waitsync_some(bupc_handle_t* handles, size_t n) {
   bupc_handle_t first = BUPC_COMPLETE_HANDLE;
   size_t given = 0;

@@ -9,7 +9,7 @@ using namespace nearcache::upc;
 
 namespace {
 
-// The first thread that is within reach of `thread`: the same for all threads of a node.
+// The lowest thread within reach of `thread`: the same for all threads of a node.
 uint64_t node_of(size_t thread) {
   return thread == static_cast<size_t>(ncupc_mythread) ? own_word(NCUPC_CONTROL(node))
                                                        : word_fetch(thread, NCUPC_CONTROL(node));

@@ -1,5 +1,5 @@
-// Berkeley UPC's copies of several runs of bytes: each piece that is one run at both ends is a copy
-// that does not block, and the handle of the last one stands for all.
+// Berkeley UPC's copies of several runs of bytes: each piece that is contiguous at both ends is a
+// non-blocking copy, and the handle of the last one stands for all.
 #include <cstdlib>
 
 #include "upc/copies.h"
@@ -32,7 +32,7 @@ upc_handle_t copy(const char* call, const D& to, const S& from) {
   return last;
 }
 
-// Numbers for each dimension, of two arrays.
+// Room for one number per dimension, for two arrays.
 class Indices {
  public:
   Indices(const char* call, size_t levels)

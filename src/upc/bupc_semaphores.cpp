@@ -1,8 +1,8 @@
 // Berkeley UPC's semaphores: one word, so that a post is one fetch_add, whose answer tells whether
 // it was a semaphore at all.
 //
-// mark 16 bits | boolean 1 | unused 15 | value 32. The value may not run over before the program
-// has ended by the error that says so.
+// mark 16 bits | boolean 1 | unused 15 | value 32. Unused bits keep an overflowing value from
+// spoiling the mark before the program has ended with an error.
 #include "upc/collectives.h"
 #include "upc/heap.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t mark = uint64_t{0x5e3a} << 48, mark_mask = uint64_t{0xffff} << 48,
                    boolean = uint64_t{1} << 47;
-constexpr size_t semaphore_bytes = 64;  // a cache line, as others poll it
+constexpr size_t semaphore_bytes = 64;  // a cache line of its own, as others poll it
 
 uint64_t value_of(uint64_t word) { return word & UINT32_MAX; }
 
@@ -32,7 +32,7 @@ void check_amount(const char* call, uint64_t word, size_t n) {
     ncupc_error(nullptr, 0, call, "%zu of a boolean semaphore", n);
 }
 
-// Of a boolean one: 1, whatever it was.
+// Posts a boolean semaphore: its value becomes 1.
 void add(const char* call, ncupc_ptr s, size_t n) {
   uint64_t word = checked(word_fetch(ncupc_thread(s), ncupc_address(s)), call);
   check_amount(call, word, n);
@@ -56,7 +56,7 @@ void post(const char* call, ncupc_ptr s, size_t n) {
   acquire(call);
 }
 
-// Takes n off if there are so many.
+// Subtracts n unless the value is smaller.
 bool take(const char* call, ncupc_ptr s, size_t n) {
   const size_t thread = ncupc_thread(s);
   uint64_t word =
@@ -81,7 +81,7 @@ int attempt(const char* call, ncupc_ptr s, size_t n) {
   check(call, s, n);
   release();
   const bool taken = take(call, s, n);
-  if (!taken) Waiter().pause();  // a loop of attempts waits
+  if (!taken) Waiter().pause();  // the program may be waiting in a loop of attempts
   acquire(call);
   return taken;
 }

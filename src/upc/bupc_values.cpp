@@ -1,5 +1,6 @@
-// Berkeley UPC's collectives on values, made of the messages of the other collectives: a tree from
-// the root, or everybody's value to everybody, where each takes what it wants; a value is small.
+// Berkeley UPC's collectives on values, built on the messages of the other collectives: a tree from
+// the root, or every thread's value sent to every thread, which takes what it needs. Values are
+// small.
 #include <cstring>
 
 #include "upc/collectives.h"
@@ -9,7 +10,7 @@ using namespace nearcache::upc;
 
 namespace {
 
-// Also what threads must agree in first.
+// Begins a call, and adds the arguments on which threads must agree.
 enum What : uint64_t { broadcast, scatter, gather, permute, reduction, prefix };
 
 Call begin_values(const char* file, int line, What what, const char* name, size_t bytes,
@@ -28,7 +29,7 @@ size_t checked_root(const Call& call, int root) {
   return static_cast<size_t>(root);
 }
 
-// Of `values`, one of each thread, those up to `last`.
+// Combines `values`, one per thread, up to and including thread `last`.
 template <class T>
 void fold(const Call& call, upc_op_t op, void* to, const char* values, size_t last) {
   if (op == UPC_FUNC || op == UPC_NONCOMM_FUNC)
@@ -118,7 +119,7 @@ void ncupc_allv_permute(const char* file, int line, void* to, const void* value,
   const Call call = begin_values(file, line, permute, "bupc_allv_permute", bytes, 0);
   if (thread < 0 || thread >= ncupc_threads)
     fail(call, "the thread is %d, and must be one", thread);
-  const size_t entry = sizeof thread + bytes;  // to whom, and what
+  const size_t entry = sizeof thread + bytes;  // the receiver and the value
   Buffer mine(call, entry), all(call, entry * threads());
   std::memcpy(mine.data(), &thread, sizeof thread);
   std::memcpy(mine.data() + sizeof thread, value, bytes);

@@ -1,5 +1,5 @@
-// upc_castable.h: what is within reach of loads and stores. A thread's part of the arena is, or is
-// not, as a whole.
+// upc_castable.h: memory within reach of loads and stores. A thread's part of the arena is within
+// reach as a whole or not at all.
 #include "upc/internal.h"
 
 extern "C" {

@@ -29,7 +29,7 @@ const char* name_of(uint32_t tag) {
   return kind < std::size(names) ? names[kind] : "";
 }
 
-// At most one of three; none is the first.
+// At most one of the three flags; none means the first.
 unsigned one_of(const Call& call, int flags, int all, int my, int no, const char* which) {
   const int given = flags & (all | my | no);
   if (!std::has_single_bit(static_cast<unsigned>(given)) && given != 0) {

@@ -1,8 +1,8 @@
 // scatter, gather, gather_all, exchange, permute.
 //
-// Small blocks travel in messages, so that a thread reads and writes only its own memory: whatever
-// the flags say of entering holds by itself unless it is ALLSYNC. Larger ones are read or written
-// where they are, by the thread that is not their owner.
+// Small blocks are sent in messages, so that a thread reads and writes only its own memory; then
+// every IN flag except ALLSYNC is satisfied without further synchronisation. Larger blocks are read
+// or written in place, by the thread that does not own them.
 #include <cstring>
 
 #include "upc/collectives.h"
@@ -10,8 +10,9 @@
 namespace nearcache::upc {
 namespace {
 
-// The bytes of all threads' blocks up to which messages are used. Over a network some slots, at
-// some microseconds each, as the way by memory costs more round trips; within reach one slot.
+// Messages are used if all threads' blocks together have at most this many bytes: over a network
+// some slots, at a few microseconds each, since going by memory costs more round trips; within
+// reach one slot.
 constexpr size_t small_total_near = 124, small_total_far = 1024;
 
 bool small(size_t bytes) {
@@ -34,14 +35,14 @@ void copy_own(uint64_t to, uint64_t from, size_t bytes) {
   if (to != from) std::memmove(own(to), own(from), bytes);
 }
 
-// `bytes` of own memory to `to` of `thread`.
+// Copies `bytes` of own memory to address `to` of `thread`.
 void write_from_own(size_t thread, uint64_t to, uint64_t from, size_t bytes) {
   if (thread == my_thread()) return copy_own(to, from, bytes);
   write_bytes(at(thread, to), own(from), bytes);
 }
 
-// After blocks that were put to other threads. Whose own block is written no thread knows before it
-// has heard of all others.
+// Synchronises after putting blocks to other threads. A thread knows that its own block is complete
+// only once it has heard from all others.
 void leave_writers(const Call& call) {
   if (call.out_all || call.out_my) meet(call);
 }
@@ -124,7 +125,7 @@ void gather_all(const Call& call, ncupc_ptr dst, ncupc_ptr src, size_t bytes) {
   }
   if (call.in_all || call.in_my) meet(call);
   const uint64_t to = ncupc_address(dst) + my_thread() * bytes;
-  // Each begins with the thread after it, so that no thread is written to by all at once.
+  // Each thread starts with its successor, so that they do not all write to one thread at once.
   for (size_t i = 1; i <= threads(); ++i)
     write_from_own(thread_after(my_thread(), i), to, ncupc_address(src), bytes);
   leave_writers(call);

@@ -1,4 +1,4 @@
-// Errors of the program, and ends of all threads at once.
+// Errors of the program, and ending all threads at once.
 #include <shmem.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ void upc_global_exit(int status) {
   _Exit(status);
 }
 
-// One write, so that lines of several threads do not mix.
+// A single write, so that lines of several threads do not mix.
 void ncupc_error(const char* file, int line, const char* what, const char* format, ...) {
   char text[1024];
   int length = snprintf(text, sizeof text, "upc: thread %d: ", ncupc_mythread);

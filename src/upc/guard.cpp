@@ -1,6 +1,6 @@
-// An access through a null pointer to shared is a load or store in a page without rights, so the
-// test for it costs nothing. The handler tells it from other faults, which go to whoever handled
-// them before.
+// An access through a null pointer to shared is a load or store in a page without access rights, so
+// testing for it costs nothing. The handler distinguishes it from other faults, which it passes to
+// the previous handler.
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -28,8 +28,8 @@ bool in_guard(const void* address) {
   return false;
 }
 
-// The fault is in the program's own code, not within a call of a library, so that ending all
-// threads from here is fine.
+// The fault is in the program's own code, not within a library call, so it is safe to end all
+// threads from here.
 void on_fault(int signal, siginfo_t* info, void* context) {
   if (runtime.started && in_guard(info->si_addr))
     ncupc_error(nullptr, 0, "access", "through a null pointer to shared");
@@ -37,13 +37,13 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     return before_us.sa_sigaction(signal, info, context);
   if (before_us.sa_handler != SIG_DFL && before_us.sa_handler != SIG_IGN)
     return before_us.sa_handler(signal);
-  sigaction(signal, &before_us, nullptr);  // the access is made again, and faults for good
+  sigaction(signal, &before_us, nullptr);  // the access is repeated, and faults for good
 }
 
 }  // namespace
 
 void guard_start() {
-  // larger pages: Control would be in it
+  // with larger pages, Control would be in the guard page
   if (sysconf(_SC_PAGESIZE) > static_cast<long>(guard_bytes)) return;
   set_rights(PROT_NONE);
   struct sigaction action = {};

@@ -1,10 +1,10 @@
-// Allocation without a bottleneck: every thread takes chunks from the two ends of the heap
-// (heap_ends.h), larger ones each time, and divides them by itself.
+// Allocation without a bottleneck: every thread takes ever larger chunks from the two ends of the
+// heap (heap_ends.h) and subdivides them itself.
 //
-// A block has an id before it, at the thread its pointer names (a global block's is thread 0,
-// whoever allocated it). A free takes the id from `allocated` to `freed` by compare-and-swap, which
-// finds bad pointers and double frees, and gives the block to the thread that allocated it: by a
-// list of its own, which that thread empties before it allocates.
+// A block is preceded by an id, on the thread that its pointer names (for a global block thread 0,
+// whoever allocated it). Freeing changes the id from `allocated` to `freed` by compare-and-swap,
+// which detects bad pointers and double frees, and gives the block back to the thread that
+// allocated it, by appending it to a list that this thread empties before it allocates.
 #include <algorithm>
 
 #include "upc/heap_ends.h"
@@ -18,9 +18,9 @@ constexpr Kind local = Heap::local, global = Heap::global;
 
 size_t me() { return static_cast<size_t>(ncupc_mythread); }
 
-// Free memory at the heap's middle goes back to where both ends may take it: local memory whenever
-// much is free, as that is this thread's own word; global memory, which is all threads' words, when
-// this thread has no more room.
+// Returns free memory next to the middle of the heap, so that either end may take it: local memory
+// whenever much is free, as that changes only this thread's word; global memory, which changes all
+// threads' words, only when this thread has no room left.
 void return_local() {
   constexpr size_t much = size_t{1} << 20;
   const size_t cut =
@@ -34,8 +34,8 @@ void return_global() {
   if (cut != 0) heap_give_global(end, static_cast<uint32_t>(cut / heap_page));
 }
 
-// A chunk with room for a block of `bytes`; at best as much as all chunks before, at worst what is
-// needed.
+// Adds a chunk with room for a block of `bytes`: preferably as large as all previous chunks
+// together, at least what is needed.
 bool extend(Kind kind, size_t bytes) {
   const size_t needed = heap_align(bytes + Pool::chunk_overhead);
   for (size_t wanted = std::max(needed, runtime.heap.next_chunk[kind]);;
@@ -53,7 +53,7 @@ bool extend(Kind kind, size_t bytes) {
   }
 }
 
-// ---- Ids: magic 16 bits | of the address 20 | kind 1 | state 3 | owner 24.
+// ---- Ids: magic 16 bits | bits of the address 20 | kind 1 | state 3 | owner 24.
 
 enum State : uint64_t { allocated = 1, freed = 2 };
 constexpr uint64_t magic = 0x4e43;
@@ -137,7 +137,7 @@ ncupc_ptr allocate_local(const char* file, int line, const char* call, size_t by
   return ncupc_make(block, me(), 0);
 }
 
-// The id of the block that `p` points to, which is allocated.
+// The id that an allocated block at `p` has.
 uint64_t check(const char* file, int line, const char* call, ncupc_ptr p) {
   const size_t thread = ncupc_thread(p);
   const uint64_t block = ncupc_address(p);
@@ -164,8 +164,8 @@ uint64_t check(const char* file, int line, const char* call, ncupc_ptr p) {
 
 void heap_free(const char* file, int line, const char* call, ncupc_ptr p) {
   if (ncupc_is_null(p)) return;
-  // what this thread has written to it comes before it is used again; and its id is there, if this
-  // thread has just set it
+  // completes this thread's writes to the block before it is reused, and its id, if this thread has
+  // just set it
   release();
   const uint64_t id = check(file, line, call, p);
   const uint64_t block = ncupc_address(p);
@@ -218,7 +218,7 @@ ncupc_ptr ncupc_global_alloc(const char* file, int line, size_t blocks, size_t b
                          share(file, line, "upc_global_alloc", blocks, bytes));
 }
 
-// Thread 0 allocates; the others learn of it as they all meet.
+// Thread 0 allocates; the others learn the result in the barrier.
 ncupc_ptr ncupc_all_alloc(const char* file, int line, size_t blocks, size_t bytes) {
   const size_t total = share(file, line, "upc_all_alloc", blocks, bytes);
   const uint64_t block =

@@ -17,8 +17,8 @@ uint64_t word_of(Ends ends) {
   return static_cast<uint64_t>(ends.local_begin) << 32 | ends.global_end;
 }
 
-// The global end of `thread` becomes at least `page`; what it was, or 0 if local memory is in the
-// way.
+// Raises the global end of `thread` to at least `page`. Returns the old value, or 0 if local memory
+// is in the way.
 uint32_t raise_global_end(size_t thread, uint32_t page) {
   uint64_t word = word_fetch(thread, NCUPC_CONTROL(heap));
   for (;;) {
@@ -32,7 +32,7 @@ uint32_t raise_global_end(size_t thread, uint32_t page) {
   }
 }
 
-// Undoes it, unless another thread has gone on from there.
+// Undoes that, unless another thread has taken pages beyond it.
 void lower_global_end(size_t thread, uint32_t from, uint32_t to) {
   uint64_t word = word_fetch(thread, NCUPC_CONTROL(heap));
   while (ends_of(word).global_end == from) {

@@ -35,7 +35,7 @@ bool HeldLocks::add(const Entry& entry) {
   return true;
 }
 
-// The entries after the gap that would not be found any more move up.
+// Moves up the entries after the gap that would otherwise no longer be found.
 void HeldLocks::remove(uint64_t key) {
   const Entry* const entry = find(key);
   if (entry == nullptr) return;

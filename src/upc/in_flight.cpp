@@ -28,7 +28,7 @@ void InFlight::add(size_t thread, uint64_t offset, size_t bytes) {
 void InFlight::clear() {
   if (!any_) return;
   any_ = long_ = false;
-  if (++now_ == 0) {  // numbers are used up: forget the old ones
+  if (++now_ == 0) {  // the epoch number has wrapped around: erase old marks
     memset(marks_, 0, sizeof marks_);
     now_ = 1;
   }

@@ -1,4 +1,4 @@
-// upc_io.h: opening, closing, file pointers, sizes, and what a file is asked and told.
+// upc_io.h: opening, closing, file pointers, sizes, and file control.
 #include "upc/io_file.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t open_mark = 0x6e6375706366696c;
 
-// A thread's part of a handle.
+// A thread's part of a handle's block.
 struct Handle {
   uint64_t mark;
   File* file;
@@ -41,7 +41,7 @@ int flags_error(int flags) {
   return 0;
 }
 
-// Thread 0 makes or empties the file; then the others find it as it is to be.
+// Thread 0 creates or truncates the file before the others open it.
 int open_for(const char* name, int flags, bool first) {
   int how = O_CLOEXEC | ((flags & UPC_RDWR) != 0     ? O_RDWR
                          : (flags & UPC_WRONLY) != 0 ? O_WRONLY
@@ -100,8 +100,7 @@ File* new_file(const char* name, int flags) {
   return nullptr;
 }
 
-// Opens, thread 0 before the others. *file is there even after an error, if there was memory for
-// it.
+// Opens the file, on thread 0 first. *file exists even after an error, if there was memory for it.
 int open_all(const char* name, int flags, size_t numhints, const upc_hint* hints, File** file) {
   int error = name == nullptr || (numhints != 0 && hints == nullptr) ? EINVAL : flags_error(flags);
   if (error == 0 && (*file = new_file(name, flags)) == nullptr) error = ENOMEM;
@@ -131,7 +130,7 @@ int make_longer(const File& file, upc_off_t size) {
   return ftruncate(file.descriptor, size) == 0 ? 0 : errno;
 }
 
-// What thread 0 does for all, after what all did before, and before what they do after.
+// Lets thread 0 act for all, ordered after everything before and before everything after.
 template <class F>
 int by_one_thread(int error, F f) {
   error = static_cast<int>(internal_barrier(static_cast<uint64_t>(error)));
@@ -143,7 +142,7 @@ int changing_error(const File& file, upc_off_t size) {
   return file.outstanding || size < 0 ? EINVAL : !file.writable() ? EBADF : 0;
 }
 
-// File pointers at the begin.
+// Sets file pointers to the beginning.
 void set_pointers(File& file, int kind) {
   file.flags = (file.flags & ~(UPC_COMMON_FP | UPC_INDIVIDUAL_FP)) | kind;
   file.place = 0;
@@ -255,7 +254,7 @@ int upc_all_fclose(ncupc_ptr handle) {
   if (close(file->descriptor) != 0 && error == 0) error = errno;
   file->descriptor = -1;
   if ((file->flags & UPC_DELETE_ON_CLOSE) != 0) {
-    internal_barrier(0);  // all have closed it
+    internal_barrier(0);  // all threads have closed the file
     if (my_thread() == 0 && unlink(file->name) != 0 && error == 0) error = errno;
   }
   own_part(handle).mark = 0;
@@ -267,7 +266,7 @@ int upc_all_fclose(ncupc_ptr handle) {
 int upc_all_fsync(ncupc_ptr handle) {
   const File& file = file_of(handle, "upc_all_fsync");
   int error = file.outstanding ? EINVAL : 0;
-  // a pipe has nothing to do
+  // a pipe needs no sync
   if (error == 0 && file.writable() && fsync(file.descriptor) != 0 && errno != EINVAL)
     error = errno;
   return all_well(error) ? 0 : -1;
@@ -280,7 +279,7 @@ upc_off_t upc_all_fseek(ncupc_ptr handle, upc_off_t offset, int origin) {
   if (origin == UPC_SEEK_CUR) {
     from = file.place;
   } else if (origin == UPC_SEEK_END) {
-    internal_barrier(0);  // what others wrote before is there
+    internal_barrier(0);  // earlier writes of other threads are complete
     from = size_of(file, &error);
   } else if (origin != UPC_SEEK_SET) {
     error = EINVAL;
@@ -304,7 +303,7 @@ int upc_all_fpreallocate(ncupc_ptr handle, upc_off_t size) {
 upc_off_t upc_all_fget_size(ncupc_ptr handle) {
   const File& file = file_of(handle, "upc_all_fget_size");
   int error = file.outstanding ? EINVAL : 0;
-  internal_barrier(0);  // what others wrote before is there
+  internal_barrier(0);  // earlier writes of other threads are complete
   const upc_off_t size = size_of(file, &error);
   return all_well(error) ? size : -1;
 }

@@ -1,7 +1,7 @@
-// upc_io.h: reading and writing. A transfer goes between runs of the file and runs of memory.
-// Private memory, and shared memory within reach where its runs are long, is read and written in
-// place; else bytes go through a buffer, which is one call of the system for each run of the file,
-// however small the blocks of the array are.
+// upc_io.h: reading and writing. A transfer is between runs of the file and runs of memory. Private
+// memory, and shared memory within reach whose runs are long, is read and written in place.
+// Otherwise bytes go through a buffer, which takes one system call per run of the file, however
+// small the blocks of the array are.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@
 namespace nearcache::upc {
 namespace {
 
-// Large enough that a call of the system costs little beside its bytes.
+// Large enough that a system call costs little compared with its bytes.
 constexpr size_t buffer_bytes = size_t{1} << 20;
 // Shorter runs are worth the copy.
 constexpr size_t long_run = 16384;
@@ -57,7 +57,7 @@ class LocalRuns {
   size_t left_;
 };
 
-// Blocks of arrays: each is a run. `skip` bytes of the first array are left out.
+// The blocks of arrays, each a run. Leaves out the first `skip` bytes of the first array.
 class SharedRuns {
  public:
   using Address = ncupc_ptr;
@@ -92,11 +92,11 @@ void load(void* to, const void* from, size_t bytes) { std::memcpy(to, from, byte
 void store(ncupc_ptr to, const void* from, size_t bytes) { write_bytes(to, from, bytes); }
 void store(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
 
-// How many bytes of a call's result were transferred; and its errno.
+// The number of bytes a call has transferred, and its errno.
 struct Moved {
   upc_off_t bytes = 0;
   int error = 0;
-  bool ended = false;  // the end of the file was met
+  bool ended = false;  // the end of the file was reached
 };
 
 Moved read_at(int descriptor, char* to, size_t bytes, upc_off_t at) {
@@ -184,8 +184,8 @@ class Transfer {
                    : read_at(file_.descriptor, place, bytes, at);
   }
 
-  // f(address, place in the buffer, bytes) for the next bytes of memory. Returns how many there
-  // were.
+  // Calls f(address, position in the buffer, bytes) for the next bytes of memory. Returns how many
+  // there were.
   template <class F>
   size_t through_memory(size_t bytes, F f) {
     size_t done = 0;
@@ -205,7 +205,7 @@ class Transfer {
   char* buffer_ = nullptr;
 };
 
-// ---- What all calls have in common.
+// ---- Common to all calls.
 
 struct IoCall {
   File& file;
@@ -232,7 +232,7 @@ IoCall begin_io(ncupc_ptr handle, const char* name, bool writes, upc_flag_t flag
   return call;
 }
 
-// The end of all threads' parts. Of an asynchronous call the result is kept.
+// Ends all threads' parts of a call. Keeps the result of an asynchronous one.
 upc_off_t end_io(const IoCall& call, upc_off_t result, int error, bool moves_pointer) {
   File& file = call.file;
   const bool well = all_well(error);
@@ -251,7 +251,7 @@ upc_off_t end_io(const IoCall& call, upc_off_t result, int error, bool moves_poi
 template <class Memory>
 upc_off_t transfer_lists(const IoCall& call, const FileRuns& in_file, const Memory& in_memory,
                          bool moves_pointer) {
-  internal_barrier(0);  // what others did before, to memory and file, is there
+  internal_barrier(0);  // other threads' earlier changes of memory and file are complete
   Moved moved;
   int error = call.error;
   if (error == 0) {
@@ -279,7 +279,7 @@ upc_off_t local(ncupc_ptr handle, const char* name, bool writes, void* buffer, s
   return transfer_lists(call, FileRuns(&there, 1), LocalRuns(&here, 1), true);
 }
 
-// Each thread moves a part of the bytes; all know how many there are.
+// Each thread moves a part of the bytes; all know the total.
 upc_off_t common(const IoCall& call, upc_filevec there, const upc_shared_memvec& here) {
   struct stat status = {};
   int error = call.error;
@@ -316,7 +316,7 @@ upc_off_t shared(ncupc_ptr handle, const char* name, bool writes, ncupc_ptr buff
   return transfer_lists(call, FileRuns(&there, 1), SharedRuns(&here, there.len != 0), true);
 }
 
-// Both lists must have as many bytes, at places that can be.
+// Checks that both lists have equally many bytes, at valid positions.
 template <class Vector, class Runs>
 upc_off_t lists(ncupc_ptr handle, const char* name, bool writes, const Vector* memory,
                 size_t in_memory, const upc_filevec* file, size_t in_file, upc_flag_t flags,

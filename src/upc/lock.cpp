@@ -1,9 +1,11 @@
-// Locks: queues of Mellor-Crummey and Scott (1991). A lock is a word that names the last node of
-// its queue; a thread appends a node of its own by one swap, and waits in its own memory until the
-// one before hands the lock on. So waiting makes no traffic, and who comes first is served first.
+// Queue locks (Mellor-Crummey and Scott 1991). A lock is a word that names the last node of its
+// queue. A thread appends a node of its own by one swap, and waits in its own memory until its
+// predecessor passes the lock on. So waiting causes no traffic, and threads are served in the order
+// of arrival.
 //
-// A lock is its tail. A node: the next node, and whether it must wait. Nodes are named by (thread +
-// 1) << 40 | offset. This thread's nodes in use are in a table, by lock.
+// A lock consists of its tail. A node consists of the next node and a flag that its thread must
+// wait. Nodes are named by (thread + 1) << 40 | offset. A table has this thread's nodes in use, by
+// lock.
 #include "upc/internal.h"
 
 namespace nearcache::upc {
@@ -94,7 +96,7 @@ ncupc_ptr ncupc_global_lock_alloc(const char* file, int line) {
   return ncupc_make(new_lock(file, line, "upc_global_lock_alloc"), me(), 0);
 }
 
-// Each lock on the next thread.
+// Each new lock is placed on the next thread.
 ncupc_ptr ncupc_all_lock_alloc(const char* file, int line) {
   const size_t home = runtime.locks.made++ % static_cast<size_t>(ncupc_threads);
   const uint64_t block = home == me() ? new_lock(file, line, "upc_all_lock_alloc") : 0;
@@ -125,7 +127,7 @@ int ncupc_lock_attempt(const char* file, int line, ncupc_ptr lock) {
   if (word_compare_swap(ncupc_thread(lock), ncupc_address(lock), 0, name_of(node)) != 0) {
     give_node(node);
     Waiter waiter;
-    waiter.pause();  // a loop of attempts waits
+    waiter.pause();  // the program may be waiting in a loop of attempts
     return 0;
   }
   note(file, line, "upc_lock_attempt", lock, node);
@@ -142,7 +144,7 @@ void ncupc_unlock(const char* file, int line, ncupc_ptr lock) {
   runtime.locks.held.remove(key_of(lock));
   if (own_word(node + next_at) != 0 || word_compare_swap(ncupc_thread(lock), ncupc_address(lock),
                                                          name_of(node), 0) != name_of(node)) {
-    Waiter waiter;  // another has swapped itself in, and is about to say so
+    Waiter waiter;  // another thread has swapped itself in and will link its node soon
     uint64_t next = 0;
     while ((next = own_word(node + next_at)) == 0) waiter.pause();
     word_set(thread_of(next), offset_of(next) + waits_at, 0);

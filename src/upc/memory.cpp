@@ -1,4 +1,4 @@
-// upc_memcpy and its kin. Where both ends are out of reach the bytes go through a buffer.
+// upc_memcpy and its relatives. If both ends are out of reach, bytes go through a buffer.
 #include <algorithm>
 #include <cstring>
 
@@ -8,8 +8,8 @@ using namespace nearcache::upc;
 
 namespace {
 
-// Large enough that a network's bandwidth is reached, small enough for a second-level cache. Only
-// within a call: no state.
+// Large enough to reach a network's bandwidth, small enough for a second-level cache. Used only
+// within a call; keeps no state.
 constexpr size_t buffer_bytes = 64 * 1024;
 char buffer[buffer_bytes];
 

@@ -10,12 +10,12 @@
 namespace nearcache::upc {
 namespace {
 
-// A slot: 256 bytes, of which one word is the tag. The time of a put of up to some hundred bytes
-// does not depend on its size.
+// A slot has 256 bytes, one word of which is the tag. Puts of up to some hundred bytes take equally
+// long.
 constexpr size_t slot_words = 32;
 constexpr size_t slot_bytes = 4 * (slot_words - 1);
 
-// The mailboxes in Control::collectives: the senders' words first.
+// The layout of the mailboxes in Control::collectives: the senders' words come first.
 constexpr size_t all_words = sizeof(Control::collectives) / sizeof(uint64_t);
 constexpr size_t emptied_words = 64;
 constexpr size_t all_slots = (all_words - emptied_words) / slot_words;
@@ -32,7 +32,7 @@ uint64_t slot_offset(unsigned channel, uint64_t number) {
   return NCUPC_CONTROL(collectives) + sizeof(uint64_t) * (emptied_words + slot * slot_words);
 }
 
-// One put of whole words; what was put before it may arrive later.
+// Puts whole words. Earlier puts may arrive later.
 void put_words(size_t thread, uint64_t offset, const uint64_t* words, size_t count) {
   if (char* near = ncupc_near[thread]) {
     auto* to = reinterpret_cast<uint64_t*>(near + offset);
@@ -58,7 +58,7 @@ void send_slot(Channel channel, const Call& call, const void* data, size_t bytes
   put_words(receiver(channel), slot_offset(c, number), words, count);
 }
 
-// The data of a word, once it is there.
+// Waits for a word and returns its data.
 uint32_t take(uint64_t offset, uint64_t number) {
   uint64_t word = own_word(offset);
   for (CollectiveWaiter waiter; word >> 32 != (number & UINT32_MAX); word = own_word(offset))
@@ -75,7 +75,7 @@ void receive_slot(Channel channel, const Call& call, void* data, size_t bytes) {
     const uint32_t half = take(offset += sizeof(uint64_t), number);
     std::memcpy(static_cast<char*>(data) + done, &half, std::min<size_t>(4, bytes - done));
   }
-  // Twice for each turn of the ring, so that the sender need not wait for the last word of it.
+  // Twice per turn of the ring, so that the sender need not wait for its last slot to be emptied.
   if (number % (runtime.mailboxes.depth / 2) == 0)
     put_words(sender(channel), emptied_offset(c), &number, 1);
 }
@@ -87,7 +87,7 @@ size_t neighbour(unsigned round, bool above) {
 
 }  // namespace
 
-// A power of two, of which more than 16 would never be used.
+// A power of two; more than 16 slots would never be used.
 void messages_start() {
   runtime.mailboxes.depth =
       std::min<size_t>(16, std::bit_floor(all_slots / std::max(1U, 2 * message_rounds())));

@@ -1,9 +1,9 @@
-// upc_nb.h: copies to and from threads out of reach by OpenSHMEM's non-blocking calls, all others
-// at once.
+// upc_nb.h: copies to and from threads out of reach use OpenSHMEM's non-blocking calls; all others
+// are made at once.
 //
-// OpenSHMEM completes all that is under way together, by a quiet. Copies are numbered; a handle is
-// the number of its copy, which is complete if a quiet of ours came later. A release of the
-// program's in between is not counted: one quiet too many then finds nothing to do.
+// OpenSHMEM completes everything in flight together, by a quiet. Copies are numbered, and a handle
+// is the number of its copy, which is complete if we have made a later quiet. Releases by the
+// program are not counted: an unnecessary quiet then finds nothing to do.
 #include <shmem.h>
 
 #include <cstring>
@@ -51,7 +51,7 @@ upc_handle_t put(ncupc_ptr to, const void* from, size_t bytes) {
   return start();
 }
 
-// Through a buffer of upc_memcpy's where both ends are out of reach.
+// Uses upc_memcpy's buffer if both ends are out of reach.
 upc_handle_t copy(ncupc_ptr to, ncupc_ptr from, size_t bytes) {
   if (const char* near = ncupc_reach(from)) return put(to, near, bytes);
   if (char* near = ncupc_reach(to)) return get(near, from, bytes);
@@ -97,8 +97,8 @@ void upc_memset_nbi(ncupc_ptr to, int value, size_t bytes) { upc_memset(to, valu
 
 void upc_sync(upc_handle_t handle) { complete_copy(handle, "upc_sync"); }
 
-// Nothing of OpenSHMEM tells whether a copy is complete, so the first attempt waits for it: that
-// takes one round trip, and never an action of the program of another thread.
+// OpenSHMEM cannot tell whether a copy is complete, so the first attempt waits for it. That takes
+// one round trip, and never depends on another thread's program.
 int upc_sync_attempt(upc_handle_t handle) {
   upc_sync(handle);
   return 1;

@@ -1,4 +1,3 @@
-// The plain functions behind those that take the line of their call, all as their headers declare
-// them.
+// The plain functions, as the headers declare them, without the source line of their call.
 #define NCUPC_DEFINE_PLAIN
 #include "nearcache/upc_runtime.h"

@@ -1,5 +1,5 @@
 // bupc_poll and upc_poll: Berkeley UPC's names for what a thread calls while it waits for others in
-// a loop of its own.
+// its own loop.
 #include "upc/internal.h"
 
 extern "C" {

@@ -11,8 +11,8 @@ uint64_t units_for(size_t bytes) {
 
 }  // namespace
 
-// Sizes below 16 units have a list each; from there on 16 lists lie between a power of two and the
-// next.
+// Sizes below 16 units have a list each; above, there are 16 lists between successive powers of
+// two.
 int Pool::list_of(uint64_t units) {
   if (units < lists_a_row) return static_cast<int>(units);
   const int log = 63 - __builtin_clzll(units);
@@ -32,8 +32,8 @@ int Pool::list_at_least(uint64_t units) const {
   return row * lists_a_row + __builtin_ctz(lists_[row]);
 }
 
-// Where no list promises a fit, the one whose sizes lie around may still have one: the last of the
-// memory is not given up.
+// If no list guarantees a fit, the list that the size itself belongs to may still have one, so that
+// the last memory is used, too.
 uint64_t Pool::search(uint64_t units) const {
   const int list = list_at_least(units);
   if (list >= 0) return heads_[list];
@@ -69,7 +69,7 @@ void Pool::unlink(uint64_t block) {
   if (lists_[list / lists_a_row] == 0) rows_used_ &= ~(uint64_t{1} << (list / lists_a_row));
 }
 
-// The block, whose flag about the one below is right, becomes a free one.
+// Turns a block, whose flag about the block below is right, into a free one.
 void Pool::make_free(uint64_t block, uint64_t units) {
   set_size(block, units);
   size_word(block) |= free_flag;
@@ -78,7 +78,7 @@ void Pool::make_free(uint64_t block, uint64_t units) {
   link(block);
 }
 
-// A free block that is in no list: what is beyond `units` becomes a free block of its own.
+// Splits a free block that is in no list: the part beyond `units` becomes a separate free block.
 void Pool::split(uint64_t block, uint64_t units) {
   const uint64_t rest = size_of(block) - units;
   constexpr uint64_t header_units = header_bytes / unit;
@@ -120,24 +120,24 @@ void Pool::free(uint64_t block) {
   make_free(block, units);
 }
 
-// A chunk is one free block and, above it, a header without a block. Chunks grow towards each
-// other: the heap's lower end up, its upper end down, so that a new one often borders on the last.
+// A chunk is one free block and, above it, a header without a block. The heap's lower end grows up
+// and its upper end down, so a new chunk is often adjacent to the last one.
 void Pool::add_chunk(uint64_t offset, size_t bytes) {
   const uint64_t end = offset + bytes;
   uint64_t block = offset + header_bytes;
   uint64_t limit = end;
-  if (last_end_ == offset) {  // the old chunk's upper header becomes that of the new block
+  if (last_end_ == offset) {  // the old chunk's upper header becomes the new block's
     block = offset;
     limit = end;
   } else {
     id(block) = 0;
     size_word(block) = 0;
   }
-  if (last_begin_ == end && last_end_ != 0) {  // reaches to the old chunk's lowest block
+  if (last_begin_ == end && last_end_ != 0) {  // extends to the old chunk's lowest block
     set_size(block, (end - block) / unit);
     last_begin_ = offset;
   } else {
-    const uint64_t top = limit;  // where a block above would begin
+    const uint64_t top = limit;  // the start of a block above
     id(top) = 0;
     size_word(top) = 0;
     set_size(block, (limit - header_bytes - block) / unit);
@@ -153,7 +153,7 @@ void Pool::add_chunk(uint64_t offset, size_t bytes) {
 
 namespace {
 
-// The pages of a free block of `bytes` that can go, so that a block is left.
+// How many pages of a free block of `bytes` can be given up such that a block remains.
 size_t spare(size_t bytes, size_t page, size_t least) {
   if (bytes < Pool::smallest_bytes) return 0;
   const size_t pages = (bytes - Pool::smallest_bytes) / page * page;

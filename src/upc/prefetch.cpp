@@ -1,4 +1,4 @@
-// upc_prefetch, by that of the cache below.
+// upc_prefetch, by the prefetch of the cache below.
 #include "nearcache/shmem.h"
 #include "upc/internal.h"
 

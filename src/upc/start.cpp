@@ -45,13 +45,14 @@ int looks_before_yield() {
       bad_option("NEARCACHE_UPC_YIELD", text, "a number of polls, at least 1");
     return static_cast<int>(looks);
   }
-  // About a microsecond: a message within a node comes sooner if its sender runs, so a longer wait
-  // means that it does not. Over a network each look is a call of the library, which takes as long.
+  // About a microsecond: a message within a node arrives sooner if its sender runs, so a longer
+  // wait means that it does not. Over a network each look is a library call, which takes about as
+  // long.
   return 20;
 }
 
-// One symmetric block, whose words and static data are zero. The library says nothing but null when
-// its own heap is too small.
+// Allocates one symmetric block, whose words and static data are zero. If its heap is too small,
+// the library only returns null.
 void allocate_arena(size_t statics_end, size_t heap) {
   runtime.heap_start = heap_align(statics_end);
   runtime.arena_bytes = heap_align(runtime.heap_start + heap);
@@ -92,8 +93,8 @@ void find_near_threads() {
   ncupc_caching = runtime.any_far && nearcache_shmem_caching();
 }
 
-// Runs at exit(), before the OpenSHMEM library's own handler, as it is registered later; the
-// program's handlers have run.
+// Runs at exit(), after the program's handlers and, being registered later, before the OpenSHMEM
+// library's own.
 void end(int status, void*) {
   if (runtime.ending || !runtime.home.here()) return;
   fflush(nullptr);  // a launcher may end the others as soon as one has ended with a nonzero status
@@ -122,7 +123,7 @@ void start() {
   guard_start();
   messages_start();
   heap_start();
-  shmem_barrier_all();  // the words of all threads are there
+  shmem_barrier_all();  // all threads' words are initialised
   runtime.all_near = internal_barrier(runtime.any_far ? 1 : 0) == 0;
   initialise_statics();
   internal_barrier(0);

@@ -22,7 +22,7 @@ void remember(const Placed& one) {
   state.placed[state.number_placed++] = one;
 }
 
-// A tentative definition that another file has, too.
+// Merges a tentative definition with that of another file.
 bool placed_before(const Placed& one, const char* name) {
   if (ncupc_is_null(*one.variable)) return false;
   for (size_t i = 0; i < state.number_placed; ++i) {
@@ -58,7 +58,7 @@ void check(const ncupc_module& module) {
   }
 }
 
-// Arrays begin a cache line, scalars share one, unless their types ask for more.
+// Arrays start at a cache line, scalars share one, unless their types need a larger alignment.
 size_t aligned_place(size_t bytes, size_t least) {
   const size_t alignment = std::max<size_t>(least, bytes >= 64 ? 64 : 16);
   return (state.place_at + alignment - 1) / alignment * alignment;
@@ -90,7 +90,7 @@ size_t place_statics(size_t start) {
 
 namespace {
 
-// For reports. Only where there is a cache to report of.
+// Names for reports, only if there is a cache.
 void name_all() {
   for (size_t i = 0; i < state.number_placed; ++i) {
     const Placed& one = state.placed[i];
@@ -163,7 +163,7 @@ void ncupc_place_aligned(ncupc_ptr* variable, const char* name, size_t size, siz
   remember(one);
 }
 
-// Runs of elements that lie together on this thread: whole blocks, or the rest of one.
+// Runs of adjacent elements on this thread: whole blocks, or the rest of one.
 void ncupc_fill(ncupc_ptr variable, const void* initial, size_t number, size_t size, size_t count,
                 size_t block) {
   const size_t me = static_cast<size_t>(ncupc_mythread),

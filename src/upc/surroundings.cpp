@@ -10,12 +10,12 @@
 namespace nearcache::upc {
 namespace {
 
-// Beside the arena there is what the library and its collectives take of their symmetric heap. Only
-// what is touched takes memory.
+// The library and its collectives take some of the symmetric heap beside the arena. Only pages that
+// are touched take memory.
 constexpr size_t beside_arena = size_t{64} << 20;
 
-// The number of threads by what launchers set (Open MPI; PMI of MPICH, Slurm and others), as the
-// library does not run yet; 1 without.
+// The number of threads according to the launcher's variables (Open MPI; PMI of MPICH, Slurm and
+// others), as the library is not initialised yet; 1 without any.
 int launched_threads() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}) {
     const char* text = getenv(name);
@@ -27,7 +27,7 @@ int launched_threads() {
 }  // namespace
 
 void prepare_surroundings(size_t heap) {
-  // Open MPI 4's finalize crashes with its hook of the system's memory calls.
+  // Open MPI 4's finalize crashes with its hooks of memory calls.
   setenv("OMPI_MCA_memory", "^patcher", 0);
   if (getenv("SMA_SYMMETRIC_SIZE") != nullptr || getenv("SHMEM_SYMMETRIC_HEAP_SIZE") != nullptr)
     return;

@@ -1,5 +1,5 @@
-// What programs see as constants. This file alone does not include the header that declares them
-// const, as it sets them.
+// Variables that programs see as constants. Only this file does not include the header that
+// declares them const, because it sets them.
 extern "C" {
 
 int ncupc_threads = 1;

@@ -19,14 +19,14 @@ uint64_t* near_word(size_t thread, uint64_t offset) {
 
 int pe(size_t thread) { return static_cast<int>(thread); }
 
-// What others have asked of a word before comes first. Over a network only this thread's calls
-// carry it out, and the library's atomics on its own words do not: a thread that locks and unlocks
-// a lock of its own and computes in between would lock all others out.
+// Lets others' earlier requests for a word go first. Over a network they are carried out only
+// within this thread's calls, but not by the library's atomics on its own words: a thread that
+// locks and unlocks its own lock and computes in between would lock all others out.
 void let_others_first(size_t thread) {
   if (static_cast<int>(thread) == ncupc_mythread) progress();
 }
 
-// Around an atomic of the library.
+// Guard around an atomic of the library.
 struct LibraryAtomic {
   explicit LibraryAtomic(size_t thread) { let_others_first(thread); }
   const Unordered unordered;
@@ -66,7 +66,7 @@ uint64_t word_compare_swap(size_t thread, uint64_t offset, uint64_t expected, ui
   if (runtime.all_near) {
     __atomic_compare_exchange_n(near_word(thread, offset), &expected, value, false,
                                 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    return expected;  // now what was there
+    return expected;  // now the old value
   }
   const LibraryAtomic atomic(thread);
   return static_cast<uint64_t>(shmem_long_atomic_compare_swap(
@@ -81,10 +81,10 @@ uint64_t word_fetch_add(size_t thread, uint64_t offset, uint64_t value) {
       shmem_long_atomic_fetch_add(symmetric(offset), static_cast<long>(value), pe(thread)));
 }
 
-// Open MPI's library works on what other PEs ask of this one only inside of calls that wait for
-// another PE; its tests, fences, quiets with nothing under way, and all calls on one's own PE do
-// not. So its progress function is called itself where there is one. Elsewhere, as with Sandia's, a
-// test does; a get from another PE now and then is what works everywhere.
+// Open MPI's library serves other PEs' requests only within calls that wait for another PE; tests,
+// fences, quiets with nothing outstanding, and calls on the own PE do not. So its progress function
+// is called directly if there is one. With other libraries, such as Sandia's, a test suffices; a
+// get from another PE now and then works everywhere.
 void polls_start(int looks_before_yield) {
   runtime.polls.looks_before_yield = looks_before_yield;
   runtime.polls.library_progress =
