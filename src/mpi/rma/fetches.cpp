@@ -18,8 +18,10 @@ int Fetches::release(void* extra) {
   return MPI_SUCCESS;
 }
 
-int Fetches::cancel(void*, int) { return MPI_SUCCESS; }  // one-sided ones cannot be cancelled
-                                                         // cancelled either
+int Fetches::cancel(void*, int) {
+  return MPI_SUCCESS;
+}  // one-sided ones cannot be cancelled
+   // cancelled either
 
 int Fetches::begin(const EngineWindow& of, rma::Window* window, int rank, rma::Mark mark,
                    MPI_Request* request) {
