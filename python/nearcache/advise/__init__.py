@@ -1,4 +1,5 @@
-"""`nearcache advise`: runs a program once with a trace, and says whether caching would help, how, and how much.
+"""`nearcache advise`: run a program once with a trace and say whether caching would help, how, and
+how much.
 
 measure.py    runs the program, or takes traces at hand; asks nearcache-simulate
 openshmem.py  the same for OpenSHMEM and UPC, whose cache is another one

@@ -1,4 +1,5 @@
-"""What nearcache-simulate answers, as far as advice reads it (src/simulate writes it, docs/trace.md describes it)."""
+"""The JSON answers of nearcache-simulate, as far as advice reads them (written by src/simulate,
+described in docs/trace.md)."""
 
 from __future__ import annotations
 
@@ -6,13 +7,14 @@ from typing import Optional, TypedDict
 
 
 class Price(TypedDict):
-    """Of a get of n bytes: latency_ns + ns_per_byte * n."""
+    """The cost of a get of n bytes: latency_ns + ns_per_byte * n."""
 
     latency_ns: float
     ns_per_byte: float
 
 
-# What gets cost: `from` is `trace`, `model` or `assumed`. `measured` and `least` (the quickest gets) are there where it was measured.
+# What gets cost. `from` is `trace`, `model` or `assumed`. `measured` and `least` (the quickest
+# gets) are present if the cost was measured.
 Cost = TypedDict(
     "Cost",
     {
@@ -27,19 +29,19 @@ Cost = TypedDict(
 
 
 class Trace(TypedDict):
-    """Of one rank."""
+    """The trace of one rank."""
 
     host: str
     program: str
-    modelled: str  # the network's model; empty: it was real
+    modelled: str  # the network model; empty if the network was real
     rank: int
     ranks: int
-    dropped: int  # records
+    dropped: int  # number of records
     cut_short: bool
 
 
 class Example(TypedDict):
-    """A get that would have been served old data."""
+    """A get that would have been served stale data."""
 
     reader: int
     target: int
@@ -53,7 +55,7 @@ class Rule(TypedDict):
     """What one mode would have done in a window."""
 
     hits: int
-    stale: int  # hits that would have been old
+    stale: int  # hits on stale data
     invalidations: int
     example: Example | None
 
@@ -95,7 +97,7 @@ class Summary(TypedDict):
 
 
 class Point(TypedDict):
-    """With so much storage a rank: shares, 0..1."""
+    """Results for one storage size per rank; shares are 0..1."""
 
     storage_bytes: int
     cost_saved: float
@@ -110,7 +112,7 @@ class CurveWindow(TypedDict):
     bytes: int
     distinct_keys: int
     distinct_bytes: int
-    stored_bytes: int  # what they take in storage, which has granules
+    stored_bytes: int  # their size in storage, which is allocated in granules
     points: list[Point]
 
 
@@ -126,13 +128,13 @@ class ReplayedWindow(TypedDict):
     hits_pending: int
     hits_partial: int
     hit_bytes: int
-    hits_kept: int  # mode coherent: across acquires
+    hits_kept: int  # mode coherent: hits across acquires
     validations: int
-    hits_of_others: int  # of those, on what another rank of the node fetched
+    hits_of_others: int  # of the hits: on data fetched by another rank of the node
 
 
 class Row(TypedDict, total=False):
-    windows: list[ReplayedWindow]  # absent where no window was traced
+    windows: list[ReplayedWindow]  # absent if no window was traced
 
 
 class Replay(TypedDict):
@@ -141,7 +143,7 @@ class Replay(TypedDict):
     rows: list[Row]
 
 
-# Of operations of OpenSHMEM.
+# Costs of OpenSHMEM operations.
 PageCost = TypedDict(
     "PageCost",
     {"latency_ns": float, "ns_per_byte": float, "put_ns": float, "quiet_ns": float, "from": str},
@@ -149,7 +151,7 @@ PageCost = TypedDict(
 
 
 class PageRow(TypedDict):
-    """With caches of so many bytes."""
+    """Results for one cache size in bytes."""
 
     storage_bytes: int
     ns: float

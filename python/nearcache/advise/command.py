@@ -118,14 +118,17 @@ def advise(
 
 
 def judged(names: Sequence[str], model: str | None, of_pages: bool) -> Advised:
-    """`names` are traces, or their prefix; `of_pages`: of OpenSHMEM or UPC."""
+    """Return the advice for `names`, which are traces or their prefix.
+
+    `of_pages`: the traces are of an OpenSHMEM or UPC program.
+    """
     if of_pages:
         return openshmem.judge(names, model)
     return judgement.judge(measure.evidence_of(names, model))
 
 
 def succeed(done: tuple[int, str]) -> None:
-    """Ends with the program's exit code if that is not 0; says what the user should know."""
+    """Exit with the program's exit code if it is not 0; pass on any note for the user."""
     code, note = done
     sys.stdout.flush()
     if note:

@@ -1,4 +1,5 @@
-"""From traces to advice: which mode is safe, what it would save, how much storage it takes, or that it is not worth it.
+"""Turns traces into advice: which mode is safe, what it would save, how much storage it takes, or
+why caching is not worth it.
 
 judge(evidence) -> Advice
 """
@@ -49,7 +50,8 @@ UNTIL_WRITTEN = f"the default mode, `{DEFAULT}`, which needs no promise, serves 
 
 
 def safe_mode(window: SafetyWindow, complete: bool) -> tuple[str, list[str]]:
-    """The most that this run shows to be safe, and why not more: a promise, or the default."""
+    """Return the strongest promise that this run shows to be safe, else the default, and the
+    reasons against a stronger one."""
     always, user = window["always"], window["user"]
     if not complete:
         return DEFAULT, [
@@ -86,7 +88,8 @@ def writer(example: Example) -> str:
 
 
 def shared_rows(replay: Replay) -> dict[int, list[tuple[float, ReplayedWindow]]]:
-    """By window: shares of what ranks ask for that the cache may hold, and what became of it."""
+    """Return, by window, the tried shares of the requested bytes that fit into the cache, each with
+    its replay."""
     rows = replay["rows"]
     found: dict[int, list[tuple[float, ReplayedWindow]]] = {}
     for share, row in zip(SHARED_STORAGES, rows):
@@ -96,18 +99,19 @@ def shared_rows(replay: Replay) -> dict[int, list[tuple[float, ReplayedWindow]]]
 
 
 def rule_of(window: SafetyWindow, mode: str) -> Rule:
-    """pre: mode is one of PROMISES."""
+    """Return the rule of a mode. pre: `mode` is one of PROMISES."""
     return window["always"] if mode == "always" else window["user"]
 
 
 class Judge:
-    """Advice for the windows of one set of traces."""
+    """Makes the advice for the windows of one set of traces."""
 
     def __init__(self, evidence: Evidence) -> None:
         self.safety, self.summary = evidence.safety, evidence.summary
         self.cost = evidence.safety["cost"]
         self.known = self.cost["from"] != "assumed"
-        # Other work on the machine makes gets and the run longer, not the quickest gets: what is worth it by these is so however busy it is.
+        # Other load on the machine prolongs most gets and the run, but not the quickest gets. What
+        # pays off by these pays off on an idle machine, too.
         self.least: Cost | Price = (
             self.cost["least"] if self.cost["from"] == "trace" and self.cost["least"] else self.cost
         )
@@ -116,7 +120,7 @@ class Judge:
         self.curves = {window["id"]: window for window in evidence.curve["windows"]}
         self.transparent = {
             window["id"]: window for window in evidence.transparent["rows"][0].get("windows", [])
-        }  # absent where no window was traced
+        }  # absent if no window was traced
         self.quiet, self.coherent = (
             {window["id"]: window for window in (run["rows"][0].get("windows", []) if run else [])}
             for run in (evidence.quiet, evidence.coherent)
@@ -172,7 +176,11 @@ class Judge:
         return self.all_there() and window["traced_ranks"] == window["ranks"]
 
     def settle_times(self) -> float:
-        """Seconds of all gets, a rank. Those of a run whose gets cost something else are exchanged in the time of the run."""
+        """Return the seconds that all gets take per rank.
+
+        If a cost model is given, the gets' measured time within the run time is replaced by the
+        model's.
+        """
 
         def seconds(cost: Cost | Price) -> float:
             gets = sum(
@@ -180,7 +188,8 @@ class Judge:
             )
             return 1e-9 * gets / max(1, self.traced)
 
-        # Samples of a busy machine may say that gets took longer than the whole run: then they are too dear in proportion.
+        # Samples from a busy machine may suggest that gets took longer than the whole run. They are
+        # then scaled down.
         measured = min(seconds(self.cost["measured"]), self.wall) if self.cost["measured"] else 0.0
         if self.cost["from"] == "model":
             self.scale = 1.0
@@ -213,7 +222,8 @@ class Judge:
         return notes
 
     def window(self, window: SafetyWindow) -> WindowAdvice:
-        """The advice for one window: the safe mode that saves most, if that is worth anything."""
+        """Return the advice for one window: the safe mode that saves most, if it saves enough to
+        matter."""
         complete = self.complete(window)
         mode, reasons = safe_mode(window, complete)
         advice = WindowAdvice(
@@ -304,7 +314,8 @@ class Judge:
     def without_promise(
         self, window: SafetyWindow, mode: str, reasons: list[str]
     ) -> tuple[str, list[str]]:
-        """The mode of the advice, and why: the default, unless a promise or `transparent` saves clearly more. pre: `mode` is safe."""
+        """Return the advised mode and the reasons for it: the default, unless a promise or
+        `transparent` saves clearly more. pre: `mode` is safe."""
         saved = self.saved_ns(window, DEFAULT)
         row = self.coherent_row(window)
         best, why = DEFAULT, self.why_default(window)
@@ -334,14 +345,15 @@ class Judge:
         return mode, reasons
 
     def why_default(self, window: SafetyWindow) -> list[str]:
-        """What the default serves in it; nothing where that is not known."""
+        """Return what the default serves in the window; empty if that is not known."""
         row = self.coherent_row(window)
         if row and row["hits_kept"]:
             text = (
                 f"`{DEFAULT}` keeps what nobody wrote across synchronisation, and needs no promise: {row['hits_kept']:,} hits on data "
                 f"read before, for {row['validations']:,} reads of versions (estimated from the writes in the traces, at best)"
             )
-            # Not held against it: the trace may be the reason, as the kernel watches pages for the trace or for the mode, not for both.
+            # This does not count against the mode: the trace itself may be the reason, since the
+            # kernel can watch pages for the trace or for the mode, but not for both.
             held = self.incoherent.get(window["id"])
             return [
                 text,
@@ -363,12 +375,13 @@ class Judge:
         return [DEFAULT_DOES if window["writes_while_read"] == 0 else UNTIL_WRITTEN]
 
     def share_of(self, window: SafetyWindow, mode: str) -> SharedAdvice | None:
-        """One cache for the ranks of a host: in the mode of the advice, or the most that is safe if that saves clearly more."""
+        """Return the advice on one cache for the ranks of a host, in the advised mode or in the
+        strongest safe mode if that saves clearly more."""
         safest, _ = safe_mode(window, True)
         tried = [
             self.shared_in(window, each)
             for each in dict.fromkeys((mode, safest))
-            # Others' reads come before this rank's own, so that nothing at all may be written between them.
+            # Other ranks' reads precede this rank's own, so no write at all may come between them.
             if each != "always" or window["writes_while_read"] == 0
         ]
         best: SharedAdvice | None = None
@@ -384,7 +397,7 @@ class Judge:
         if not rows:
             return None
         part = 1.0
-        if mode == "user":  # of these hits it keeps what its invalidations leave
+        if mode == "user":  # of these hits, mode user keeps those that survive its invalidations
             part = window["user"]["hits"] / max(1, window["always"]["hits"])
         ranks = max(1, window["traced_ranks"])
         cost = self.cost
@@ -417,16 +430,19 @@ class Judge:
         )
 
     def gains(self, advice: WindowAdvice, alone_is_no_help: bool) -> bool:
-        """Whether what it saves more is worth a line, by the measure of everything else."""
+        """Return whether the additional saving is worth a line, by the same thresholds as
+        everything else."""
         shared = advice.shared
         assert shared is not None
         alone = 0.0 if alone_is_no_help else advice.saved_seconds
         alone_least = 0.0 if alone_is_no_help else advice.saved_seconds_least
-        if advice.id in self.quiet:  # as the shared one is estimated, where that is less certain
+        # Compare with the same, less certain estimate as for the shared cache.
+        if advice.id in self.quiet:
             row, a_rank = self.quiet[advice.id], 1e-9 / max(1, self.traced)
             alone = max(alone, a_rank * self.scale * self.saved_by(row))
             alone_least = max(alone_least, min(alone, a_rank * self.saved_by(row, self.least)))
-        # Both estimates have room for everything: what one saves more, it saves by what others fetched.
+        # Both estimates assume room for everything, so any additional saving comes from data
+        # fetched by others.
         part = shared.hits_of_others / max(1, shared.hits)
         more = min(shared.saved_seconds - alone, part * shared.saved_seconds)
         more_least = min(
@@ -443,7 +459,8 @@ class Judge:
         return f"{text}; with a cache for each rank, {alone[0]}" if alone else text
 
     def saved_ns(self, window: SafetyWindow, mode: str, cost: Cost | Price | None = None) -> float:
-        """Over all ranks: what hits of the library's own engine save, with room for everything."""
+        """Return the ns saved by hits over all ranks, as the library's engine simulates them with
+        room for everything."""
         cost = cost or self.cost
         row = self.coherent_row(window)
         if mode == DEFAULT and row:
@@ -457,7 +474,7 @@ class Judge:
         always = gain_ns(
             cost, best["hit_ratio"] * curve["gets"], best["byte_hit_ratio"] * curve["bytes"]
         )
-        # Of these hits `user` keeps what its invalidations leave.
+        # Of these hits, `user` keeps those that survive its invalidations.
         return always * (rule_of(window, mode)["hits"] / max(1, window["always"]["hits"]))
 
     def coherent_ns(self, row: ReplayedWindow, cost: Cost | Price) -> float:
@@ -468,7 +485,8 @@ class Judge:
         return gain_ns(cost or self.cost, hits_of(row), row["hit_bytes"] if row else 0)
 
     def transparent_row(self, window: SafetyWindow) -> ReplayedWindow | None:
-        """What is saved for certain, or where that is nothing, what quiet phases save."""
+        """Return the replay of what is certainly saved or, if that is negligible, of what quiet
+        phases save."""
         certain = self.transparent.get(window["id"])
         return (
             certain
@@ -477,14 +495,22 @@ class Judge:
         )
 
     def coherent_row(self, window: SafetyWindow) -> ReplayedWindow | None:
-        """None where traces are missing: the writes are not known, and what it does at least is what `transparent` does."""
+        """Return the replay of mode coherent.
+
+        None if traces are missing: then the writes are not known, and what `transparent` does is
+        the lower bound.
+        """
         return self.coherent.get(window["id"]) if self.complete(window) else None
 
     def default_row(self, window: SafetyWindow) -> ReplayedWindow | None:
         return self.coherent_row(window) or self.transparent_row(window)
 
     def worth(self, advice: WindowAdvice) -> bool:
-        """A busy machine makes the run longer, and the mean get in proportion, but not the quickest one."""
+        """Return whether the saving is worth having.
+
+        Load on the machine prolongs the run, and the mean get in proportion, but not the quickest
+        get.
+        """
         return (
             advice.saved_seconds_least >= LEAST_SECONDS
             and advice.saved_seconds >= LEAST_SHARE * self.wall
@@ -495,7 +521,7 @@ class Judge:
         shares = advice.shared is not None and advice.shared.helps
         if curve is None or (advice.mode == "transparent" and not shares):
             return
-        if advice.shared and shares:  # the curve is that of a cache for each rank
+        if advice.shared and shares:  # the curve is that of one cache per rank
             advice.storage_bytes = advice.shared.storage_bytes
             advice.index_entries = index_for(curve, advice.storage_bytes)
             return
@@ -505,13 +531,13 @@ class Judge:
             if advice.storage_bytes <= DEFAULT_STORAGE and advice.index_entries <= DEFAULT_INDEX:
                 advice.storage_bytes = advice.index_entries = 0
             return  # the curve is that of mode `always`: room for all that repeats
-        # a small window's curve has points that are the same in granules
+        # Granules make several points of a small window's curve coincide.
         advice.curve = list(
             {point["storage_bytes"]: point["cost_saved"] for point in curve["points"]}.items()
         )
 
     def too_few(self, window: SafetyWindow, mode: str, reasons: list[str]) -> list[str]:
-        """Why no cache could help, by counts alone; nothing if it could."""
+        """Return why the counts alone rule out that a cache helps; empty if they do not."""
         if window["always"]["hits"] < 0.01 * window["gets"]:
             return [
                 f"its gets rarely repeat: {window['always']['hits']:,} of {window['gets']:,} requested what the same rank had read before"

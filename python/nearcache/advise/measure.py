@@ -1,4 +1,5 @@
-"""Gathers what advice is built on: traces of a run, and what nearcache-simulate makes of them."""
+"""Gathers the evidence for advice: traces of a run, and what nearcache-simulate derives from
+them."""
 
 from __future__ import annotations
 
@@ -17,8 +18,9 @@ from ..files import check_folder
 from ..values import MOST_STORAGE
 from .answers import Curve, Replay, Safety, Summary
 
-REPORT = ".report.json"  # behind the traces' prefix
-# Of what each rank asks for, that a cache for a node is tried with: the least that saves as much is advised. The first has room to spare.
+REPORT = ".report.json"  # suffix of the traces' prefix
+# Storage tried for a node's cache, as a share of what its ranks request. The smallest that saves as
+# much as the best is advised; the first has room to spare.
 SHARED_STORAGES = (1.0, 0.5, 0.25, 0.125)
 LEAST_ROOM = 64 << 10  # bytes of a storage
 AROUND_A_GET = 1024  # bytes: the longest line of a small get, and one that is read ahead of it
@@ -26,25 +28,28 @@ AROUND_A_GET = 1024  # bytes: the longest line of a small get, and one that is r
 
 @dataclass
 class Evidence:
-    """The answers of nearcache-simulate to its three questions, and what modes `transparent` and `coherent` would have done."""
+    """The answers of nearcache-simulate to its three questions, and the simulated results of modes
+    `transparent` and `coherent`."""
 
     safety: Safety
     summary: Summary
     curve: Curve  # under mode `always`
     transparent: Replay  # a simulation with room for everything
     obstacles: Mapping[int, str]  # by window: why it cannot be cached
-    left_alone: list[str]  # reasons why other windows were not touched at all
-    # as `transparent`, with quiet phases, as far as the traces of all ranks tell of writes
+    left_alone: list[str]  # why other windows were not touched at all
+    # like `transparent`, but with quiet phases, as far as the traces of all ranks show writes
     quiet: Replay | None = None
-    coherent: Replay | None = None  # as `quiet`, under mode `coherent`
-    # by window of a run in that mode: why it, or some rank's memory, was not kept across acquires
+    coherent: Replay | None = None  # like `quiet`, but under mode `coherent`
+    # by window, for a run in that mode: why its memory, or some rank's part, was not kept across
+    # acquires
     incoherent: Mapping[int, str] | None = None
-    # by mode: as if the ranks of each host had one cache together; empty where none has a second one
+    # by mode: as if the ranks of each host shared one cache; empty if no host has a second rank
     shared: Mapping[str, Replay] | None = None
 
 
 def forget_earlier_run(prefix: str) -> None:
-    """One of more ranks would leave traces that seem to be of this run."""
+    """Remove the files of an earlier run, since traces of additional ranks would seem to belong to
+    this run."""
     try:
         for path in (*simulate.traces_of_ranks(prefix), prefix + REPORT):
             if os.path.exists(path):
@@ -55,7 +60,10 @@ def forget_earlier_run(prefix: str) -> None:
 
 @contextmanager
 def folder_for(keep: str | None) -> Iterator[str]:
-    """The prefix of the traces: the user's, which stays, or one in a folder that goes. All ranks must reach it, so it is not in /tmp."""
+    """Yield the prefix of the traces: the user's, which is kept, or one in a temporary folder.
+
+    All ranks must reach the folder, so it is not in /tmp.
+    """
     if keep:
         prefix = os.path.abspath(keep)
         check_folder("--keep", prefix)
@@ -75,7 +83,7 @@ def folder_for(keep: str | None) -> Iterator[str]:
 
 
 def settings(options: Mapping[str, str]) -> list[tuple[tables.Option, str]]:
-    """Of option names, what `nearcache run` takes."""
+    """Turn option names and values into what `nearcache run` takes."""
     table = tables.load()
     return [(option, options[option.name]) for option in table.options if option.name in options]
 
@@ -86,9 +94,10 @@ def run_traced(
     tag: str | None,
     values: Sequence[tuple[tables.Option, str]],
 ) -> tuple[int, str]:
-    """Runs the command with a trace; returns its exit code, and what the user should know."""
+    """Run the command with a trace; return its exit code, and a note for the user."""
     prefix = prefix.replace("%", "%%")
-    # What the environment says of own writes is not asked: without them no promise can be vouched for.
+    # This overrides the environment's setting for recording own writes: without them, no promise
+    # can be vouched for.
     traced = settings({"trace": prefix, "trace_writes": "true", "report": prefix + REPORT})
     return run_with(words, tag, [*values, *traced])
 
@@ -96,7 +105,7 @@ def run_traced(
 def run_with(
     words: Sequence[str], tag: str | None, values: Sequence[tuple[tables.Option, str]]
 ) -> tuple[int, str]:
-    """Runs the command with options; returns its exit code, and what the user should know."""
+    """Run the command with options; return its exit code, and a note for the user."""
     started, choices = run.prepare(words, values, tag)
     note = "; ".join(choice.note for choice in choices if choice.note)
     try:
@@ -110,7 +119,8 @@ def communicates_by_openshmem(words: Sequence[str], tag: str | None) -> bool:
 
 
 def evidence_of(names: Iterable[str], model: str | None = None) -> Evidence:
-    """Asks nearcache-simulate. `names` are traces, or their prefix; `model` is what a get costs: L,G."""
+    """Run nearcache-simulate on the traces. `names` are traces, or their prefix; `model` is the
+    cost of a get, as "L,G"."""
     obstacles: dict[int, str] = {}
     incoherent: dict[int, str] = {}
     for name in names:
@@ -138,7 +148,8 @@ def evidence_of(names: Iterable[str], model: str | None = None) -> Evidence:
 
 
 def room_for_all(curve: Curve) -> str:
-    """Storage of a rank's window in which nothing is ever evicted: what is read, with the lines around it and what is read ahead."""
+    """Return a storage size per rank and window at which nothing is ever evicted: room for the
+    bytes read, the lines around them, and read-ahead."""
     most = max(
         (
             2 * window["stored_bytes"] + AROUND_A_GET * window["distinct_keys"]
@@ -150,7 +161,8 @@ def room_for_all(curve: Curve) -> str:
 
 
 def stored_share(curve: Curve) -> float:
-    """What distinct bytes take in storage, which has granules, over what they are."""
+    """Return the ratio of the distinct bytes' size in storage, which has granules, to their own
+    size."""
     return max(
         (window["stored_bytes"] / max(1, window["distinct_bytes"]) for window in curve["windows"]),
         default=1.0,
@@ -158,7 +170,7 @@ def stored_share(curve: Curve) -> float:
 
 
 def ranks_of_a_host(safety: Safety) -> int:
-    """Of the host that has the most."""
+    """Return the number of ranks on the host that has the most."""
     return max(Counter(trace["host"] for trace in safety["traces"]).values(), default=0)
 
 
@@ -175,7 +187,8 @@ def shared_replays(names: Sequence[str], given: Sequence[str], curve: Curve) -> 
 
 
 def reasons_of(path: str, what: str) -> dict[int, str]:
-    """Why windows were not cached (`bypass`), or not coherent (`incoherent`), by the report of the run; nothing where there is none."""
+    """Return, by window, why it was not cached (`bypass`) or not coherent (`incoherent`), from the
+    run's report; empty if there is none."""
     if not os.path.exists(path):
         return {}
     try:

@@ -25,14 +25,15 @@ from .answers import PageCost, PageRow, PageStudy
 from .estimates import ENOUGH
 from .judgement import LEAST_SECONDS, LEAST_SHARE
 
-REPORT = ".report.json"  # behind the traces' prefix, of the run with shmem_check
-SIZES = (64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20)  # of a context's cache
+REPORT = ".report.json"  # suffix of the traces' prefix, for the run with shmem_check
+# of a context's cache, in bytes
+SIZES = (64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20)
 DEFAULT_SIZE = 1 << 20
 
 
 @dataclass
 class Contract:
-    """What shmem_check found; calls."""
+    """What shmem_check found, in numbers of calls."""
 
     hits_checked: int
     hits_old: int
@@ -48,19 +49,19 @@ class PageAdvice:
     pes: int
     modelled: str
     verdict: (
-        str  # helps, no, or unknown: it depends on what operations cost, which was not measured
+        str  # helps, no, or unknown (depends on the cost of operations, which was not measured)
     )
     helps: bool
-    saved_seconds: float  # a PE, mean; below 0: lost
+    saved_seconds: float  # per PE, mean; negative if time is lost
     wall_seconds: float  # of the uncached run
-    communication_seconds: float  # a PE, of the uncached run by the costs of its operations
+    communication_seconds: float  # per PE, in the uncached run, by the costs of its operations
     hits: float  # share of the gets that would be served
     joined_puts: float  # share of the puts that would need no transfer of their own
     gets: int
     puts: int
-    storage_bytes: int  # of a context's cache, recommended
+    storage_bytes: int  # recommended size of a context's cache
     cost: PageCost
-    contract: Contract | None  # none: it was not checked
+    contract: Contract | None  # None if it was not checked
     notes: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
@@ -95,7 +96,8 @@ def run_upc(words: Sequence[str], options: dict[str, str]) -> int:
 
 
 def contract_of(prefix: str) -> Contract | None:
-    """What the report beside the traces says of it; None where no hit was compared."""
+    """Return what the report beside the traces says of the contract; None if no hit was
+    compared."""
     path = prefix + REPORT
     if not os.path.exists(path):
         return None
@@ -113,14 +115,16 @@ def contract_of(prefix: str) -> Contract | None:
 
 
 def is_of_openshmem(names: Iterable[str]) -> bool:
-    """Whether the first of these traces is; its header is of version 2 then."""
+    """Return whether the first of these traces is of an OpenSHMEM program: its header then has
+    version 2."""
     with open(simulate.traces(names)[0], "rb") as file:
         head = file.read(12)
     return head[:8] == b"NCTRACE\n" and int.from_bytes(head[8:12], "little") == 2
 
 
 def judge(names: Sequence[str], model: str | None = None) -> PageAdvice:
-    """`names` are traces, or their prefix; `model` is what a get costs: L,G."""
+    """Return the advice for traces. `names` are the traces, or their prefix; `model` is the cost of
+    a get, as "L,G"."""
     given = ["--model", model] if model else []
     sizes = ("--storage", ",".join(map(str, SIZES)))
     study, summary = simulate.ask(names, *sizes, *given), simulate.ask(names, "--summary")
@@ -142,12 +146,13 @@ def advice_of(study: PageStudy, wall: float, contract: Contract | None) -> PageA
         [row for row in study["rows"] if saved(row) >= ENOUGH * best] if known and best > 0 else []
     )
     default = next(row for row in study["rows"] if row["storage_bytes"] == DEFAULT_SIZE)
-    # as it comes, unless another size is worth naming
+    # Keep the default size unless another one is clearly better.
     row = default if default in enough or not enough else enough[0]
     communication = 1e-9 * study["uncached_ns"] / pes
     if study["cost"]["from"] == "model":
         wall = max(wall, communication)
-    # samples of a busy machine may say that operations took longer than the run: then they are too dear in proportion
+    # Samples from a busy machine may suggest that operations took longer than the run. They are
+    # then scaled down.
     scale = min(1.0, wall / communication) if communication > 0 else 1.0
     gain = scale * saved(row) if known else 0.0
     serves = row["hits"] > 0 or row["joined_puts"] > 0

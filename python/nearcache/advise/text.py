@@ -1,4 +1,4 @@
-"""Advice in words, for a terminal."""
+"""Words the advice, for a terminal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def headline(advice: Advice) -> str:
 
 
 def range_of(saved: Advice | WindowAdvice) -> str:
-    """What is saved, by the quickest gets and by the mean, where these differ: the machine was busy."""
+    """Return the saving in words: a range from the quickest to the mean get if these differ because
+    the machine was busy."""
     if saved.saved_seconds_least >= 0.8 * saved.saved_seconds:
         return f"about {seconds(saved.saved_seconds)}"
     return f"{seconds(saved.saved_seconds_least)} to {seconds(saved.saved_seconds)}"
@@ -70,7 +71,7 @@ def window_lines(window: WindowAdvice) -> Iterator[str]:
 
 
 def thinned(curve: list[tuple[int, float]], most: int = 6) -> list[tuple[int, float]]:
-    """A few points of a curve, up to the first that saves what all storage saves."""
+    """Return a few points of a curve, up to the first that saves as much as unlimited storage."""
     best = max((share for _, share in curve), default=0.0)
     end = next((at for at, point in enumerate(curve) if point[1] > best - 0.005), 0)
     shown = [point for point in curve[: end + 1] if point[1] >= 0.02] or curve[: end + 1]
@@ -94,7 +95,7 @@ def option_words(settings: Mapping[str, str | int]) -> list[str]:
 
 
 def keys_of(window: WindowAdvice) -> dict[str, str]:
-    """Info keys, by name; none where the window does by itself what is advised."""
+    """Return the info keys to set, by name; empty if the window follows the advice by default."""
     keys = {"nearcache_mode": window.mode} if window.sets_mode else {}
     if window.shared and window.shared.helps:
         keys.update(nearcache_share="node")
@@ -142,7 +143,7 @@ def windows_without_gets(advice: Advice) -> Iterator[str]:
 
 
 def least_of(cost: Cost) -> str:
-    """What the quickest gets cost, where others took longer."""
+    """Return what the quickest gets cost, if others took longer; else an empty text."""
     least = cost.get("least")
     if cost["from"] != "trace" or not least or least["latency_ns"] >= 0.8 * cost["latency_ns"]:
         return ""
@@ -181,7 +182,7 @@ def render(advice: Advice, command: Sequence[str] | None = None, width: int = 10
 def wrapped(line: str, width: int) -> str:
     if "MPI_Info_set" in line or line.startswith((WHOLE, NOTHING)):
         return line  # to be copied
-    line = plain_lines(line)  # names of programs, and reasons that a report gives
+    line = plain_lines(line)  # program names, and reasons taken from a report
     indent = " " * (len(line) - len(line.lstrip()))
     return textwrap.fill(
         line.strip(),
