@@ -1,6 +1,8 @@
-"""`nearcache build`: makes the preload objects of the user's own MPIs, from the sources in the wheel.
+"""`nearcache build`: builds the preload objects for the user's own MPIs from the sources in the
+wheel.
 
-An object fits one MPI, so none can come with the wheel. They go into a prefix; the commands look into the default one by themselves.
+An object fits one MPI, so the wheel cannot contain any. They are installed under a prefix; the
+commands search the default one themselves.
 """
 
 from __future__ import annotations
@@ -22,11 +24,11 @@ from . import home, preload
 from .ended import signals_as_exceptions
 from .errors import Command, NearcacheError
 
-SHOWN = 30  # lines of a log that failed
+SHOWN = 30  # number of lines shown of the log of a failed step
 
 
 def source() -> Path:
-    """The folder of the sources."""
+    """Return the folder of the sources."""
     if not home.WHEEL.exists():
         raise NearcacheError(
             "this Nearcache was not installed from a wheel: build its objects with CMake (docs/quickstart.md)"
@@ -35,7 +37,7 @@ def source() -> Path:
 
 
 def wrapper(name: str, kind: str) -> str:
-    """The path of a compile wrapper that the user named."""
+    """Return the path of a compile wrapper given by the user."""
     found = shutil.which(name)
     if not found:
         raise NearcacheError(f"--{kind}: there is no program {name}")
@@ -43,7 +45,7 @@ def wrapper(name: str, kind: str) -> str:
 
 
 def settings(mpicc: Sequence[str], oshcc: Sequence[str], prefix: Path) -> list[str]:
-    """CMake's, without wrappers every MPI and OpenSHMEM that it finds."""
+    """Return CMake's settings; without wrappers, it uses every MPI and OpenSHMEM that it finds."""
     named = bool(mpicc or oshcc)
     lists = {
         kind.upper(): ";".join(wrapper(name, kind) for name in names)
@@ -79,7 +81,7 @@ def place_for(prefix: Path | None) -> Path:
 
 
 def step(words: Sequence[object], log: Path) -> None:
-    """One command, whose output goes to the log and where it counts steps also to a terminal."""
+    """Run one command with its output in the log; lines that count steps also go to a terminal."""
     live = sys.stderr.isatty()
     with log.open("a", errors="replace") as file:
         process = subprocess.Popen(
@@ -95,7 +97,7 @@ def step(words: Sequence[object], log: Path) -> None:
                 file.write(line)
                 if live and re.match(r"\[\s*\d+(/\d+|%)\]", line):
                     click.echo(f"\r\033[K{line.strip()[:100]}", err=True, nl=False)
-        except BaseException:  # the compilers that cmake has started are to end, too
+        except BaseException:  # also end the compilers started by cmake
             os.killpg(process.pid, signal.SIGTERM)
             process.wait()
             raise
@@ -109,7 +111,8 @@ def step(words: Sequence[object], log: Path) -> None:
 
 
 def make(mpicc: Sequence[str], oshcc: Sequence[str], prefix: Path, jobs: int) -> list[str]:
-    """Builds in a folder that is removed afterwards, and returns the tags of the objects that the prefix has then."""
+    """Build in a temporary folder; return the tags of the objects that the prefix has
+    afterwards."""
     if not shutil.which("cmake"):
         raise NearcacheError("there is no cmake: pip install cmake, or your system's package")
     with tempfile.TemporaryDirectory(prefix="nearcache-build-") as folder:

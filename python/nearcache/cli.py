@@ -31,7 +31,8 @@ def main() -> None:
 
 
 class RunCommand(Command):
-    """`run`, whose options come from the library's table; they are read when they are needed first."""
+    """The command `run`, whose options come from the library's table; they are read when first
+    needed."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         if not getattr(self, "derived", None):
@@ -55,7 +56,7 @@ def _help_of(option: tables.Option) -> str:
     default = f" [default: {option.default}]" if option.default else ""
     first = re.match(r"[\w-]*", option.help)
     values = {value for each in tables.load().options for value in each.values}
-    if first and first[0] in values:  # it stays as it is typed
+    if first and first[0] in values:  # keep it as typed
         return option.help + default
     return f"{option.help[:1].upper()}{option.help[1:]}{default}"
 

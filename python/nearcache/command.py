@@ -1,6 +1,8 @@
-"""Finds the program in a launcher's command line: `timeout 60 mpiexec -n 4 --bind-to core numactl -N 0 ./app args`.
+"""Finds the program in a launcher's command line: `timeout 60 mpiexec -n 4 --bind-to core numactl
+-N 0 ./app args`.
 
-parse(words) -> Command; each of its Programs says where its words start, so that a preload can be put there.
+parse(words) -> Command; each of its Programs says where its words start, so that a preload can be
+inserted there.
 """
 
 from __future__ import annotations
@@ -16,8 +18,8 @@ LAUNCHERS = re.compile(
     r"(mpiexec|mpirun|oshrun|shmemrun|orterun|prterun|prun|srun|aprun|jsrun|ibrun|smpirun|hydra_mpiexec)([.\-_].*)?"
 )
 
-# Options of the launchers that take values, without their leading dashes. Words after an option that is not listed are
-# values as long as they are not programs.
+# Launcher options that take values, without leading dashes. Words after an unlisted option count as
+# values unless they are programs.
 ONE_VALUE = set(
     """
     n np c N f hostfile machinefile machine-file default-hostfile host hosts H wdir wd gwdir path iface ppn perhost launcher
@@ -43,8 +45,9 @@ TWO_VALUES = {
     "env",
 }
 JOINED_VALUES = {"genv", "env"}  # may also be given as one word
-FOLDERS = {"wdir", "wd", "gwdir", "chdir"}  # where programs run; srun's -D, too
-# Open MPI's -c and -N take a value, so do hydra's; hydra's -env takes a name and a value.
+# options that set the programs' working directory, as srun's -D does
+FOLDERS = {"wdir", "wd", "gwdir", "chdir"}
+# Open MPI's -c and -N take a value, as do hydra's; hydra's -env takes a name and a value.
 NO_VALUE = set(
     """
     v verbose V version help h q-quiet quiet tag-output oversubscribe nooversubscribe nolocal display-map display-allocation
@@ -53,8 +56,8 @@ NO_VALUE = set(
 """.split()
 )
 
-# Programs that run another one given as their first non-option word. Their options that take a value are listed, and
-# the number of leading words that are not options.
+# Programs that run another program, given as their first non-option word: their options that take a
+# value, and how many words other than options precede the program.
 WRAPPERS = {
     "env": ({"-u", "--unset", "-C", "--chdir"}, 0),
     "numactl": (set(), 0),
@@ -81,25 +84,27 @@ ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.S)
 
 @dataclass
 class Program:
-    """A program in a command line: `at` is the index of the word before which a preload belongs, `start` the program's own."""
+    """A program in a command line: `at` is the index of the word before which a preload is
+    inserted, `start` that of the program's own first word."""
 
     at: int
     start: int
-    assignments: dict[str, str] = field(default_factory=dict)  # of an `env` before it
-    folder: str = ""  # where it runs, if that is not where we are
-    bare: bool = False  # a name that the launcher looks up in that folder: nothing else would
+    assignments: dict[str, str] = field(default_factory=dict)  # set by an `env` before it
+    folder: str = ""  # its working directory, if it differs from ours
+    bare: bool = False  # a name without a path that only the launcher looks up in that folder
 
 
 @dataclass
 class Command:
     words: list[str]
-    launcher: str = ""  # "" when the program is started without one
+    launcher: str = ""  # "" if the program is started without a launcher
     programs: list[Program] = field(default_factory=list)
-    config_file: bool = False  # the programs stand in a file, not on the command line
+    config_file: bool = False  # the programs are listed in a file, not on the command line
 
 
 def locate(word: str, path: str | None = None, folder: str = "") -> str | None:
-    """The file that a word starts in a folder: a path, or a name in PATH; None if there is no such program."""
+    """Return the file that a word starts in a folder: a path, or a name in PATH; None if there is
+    no such program."""
     if "/" in word:
         word = os.path.join(folder, word)
         return word if os.path.isfile(word) and os.access(word, os.X_OK) else None
@@ -107,7 +112,8 @@ def locate(word: str, path: str | None = None, folder: str = "") -> str | None:
 
 
 def locate_in_launcher(word: str, folder: str = "") -> str | None:
-    """The same for a word that a launcher starts: these also find programs in the working directory."""
+    """Like locate(), but for a word that a launcher starts: launchers also find programs in the
+    working directory."""
     return locate(word, folder=folder) or _beside(word, folder)
 
 
@@ -116,13 +122,17 @@ def _beside(word: str, folder: str) -> str | None:
 
 
 def _is_program_of_setarch(word: str) -> bool:
-    """Not an architecture, which may be left out; some of these are commands, too, that are setarch itself."""
+    """Return whether a word after setarch is its program, not the optional architecture.
+
+    Some architectures are also the names of commands, which are links to setarch itself.
+    """
     path = locate(word)
     return path is not None and os.path.basename(os.path.realpath(path)) != "setarch"
 
 
 def _skip_wrapper(words: list[str], at: int, end: int) -> tuple[int, dict[str, str], str]:
-    """The index after a wrapper's own words at `at`, the variables that it sets, and the folder that it goes to."""
+    """Return the index after the own words of the wrapper at `at`, the variables that it sets, and
+    the folder that it changes to."""
     name = os.path.basename(words[at])
     valued, leading = WRAPPERS[name]
     assignments, folder = {}, ""
@@ -135,7 +145,7 @@ def _skip_wrapper(words: list[str], at: int, end: int) -> tuple[int, dict[str, s
         elif word == "--":
             at += 1
             break
-        elif word.startswith("-"):  # that of `env -`, too
+        elif word.startswith("-"):  # including the `-` of `env -`
             if name == "env":
                 folder = os.path.join(folder, _folder_of_env(word, words[at + 1 : end]))
             if word in valued or (name == "numactl" and NUMACTL_VALUES.fullmatch(word)):
@@ -149,7 +159,8 @@ def _skip_wrapper(words: list[str], at: int, end: int) -> tuple[int, dict[str, s
 
 
 def _folder_of_env(word: str, following: list[str]) -> str:
-    """Of `env -C FOLDER`, `-CFOLDER`, `--chdir FOLDER` and `--chdir=FOLDER`; else ""."""
+    """Return the folder of `env -C FOLDER`, `-CFOLDER`, `--chdir FOLDER` or `--chdir=FOLDER`; else
+    ""."""
     if word in ("-C", "--chdir"):
         return following[0] if following else ""
     found = re.fullmatch(r"(?:-C|--chdir=)(.+)", word, re.S)
@@ -159,7 +170,8 @@ def _folder_of_env(word: str, following: list[str]) -> str:
 def _unwrap(
     words: list[str], at: int, end: int, folder: str = ""
 ) -> tuple[int, dict[str, str], str]:
-    """Skips wrappers from `at` on: (index of what they run, variables set, folder where it runs)."""
+    """Skip wrappers from `at` on; return (index of what they run, variables set, folder where it
+    runs)."""
     assignments = {}
     while at < end and os.path.basename(words[at]) in WRAPPERS:
         at, more, its_folder = _skip_wrapper(words, at, end)
@@ -189,7 +201,8 @@ def _program(words: list[str], at: int, end: int, folder: str, launched: bool) -
 
 
 def _folder_of(words: list[str], launcher: str) -> tuple[str, bool]:
-    """Where a launcher's own options have the program run ("": here), and whether that is for all programs."""
+    """Return the folder in which a launcher's own options run the program ("" for the current one),
+    and whether this applies to all programs."""
     folder, for_all = "", False
     names = FOLDERS | ({"D"} if os.path.basename(launcher).startswith("srun") else set())
     for word, following in zip(words, [*words[1:], ""]):
@@ -200,7 +213,7 @@ def _folder_of(words: list[str], launcher: str) -> tuple[str, bool]:
 
 
 def _after_launcher_options(words: list[str], at: int, end: int, launcher: str) -> int:
-    """The index of the program's first word, after a launcher's options."""
+    """Return the index of the program's first word, after a launcher's options."""
     first = at
     while at < end:
         word = words[at]
@@ -229,7 +242,8 @@ def _after_launcher_options(words: list[str], at: int, end: int, launcher: str) 
 
 
 def _set_by_launcher(words: list[str]) -> dict[str, str]:
-    """The variables that a launcher's own options give its ranks: -x A=1, -env A 1, -genv A=1, --export=ALL,A=1."""
+    """Return the variables that a launcher's own options set in its ranks: -x A=1, -env A 1, -genv
+    A=1, --export=ALL,A=1."""
     texts = []
     for option, *values in zip_longest(words, words[1:], words[2:], fillvalue=""):
         name, _, joined = option.lstrip("-").partition("=") if option.startswith("-") else ("",) * 3
@@ -244,7 +258,7 @@ def _set_by_launcher(words: list[str]) -> dict[str, str]:
 
 
 def parse(words: Iterable[str]) -> Command:
-    """The Command of a list of words."""
+    """Parse a list of words into a Command."""
     words = list(words)
     command = Command(words)
     at, assignments, our_folder = _unwrap(words, 0, len(words))
@@ -270,7 +284,7 @@ def parse(words: Iterable[str]) -> Command:
         if options & {"configfile", "app", "multi-prog"}:
             command.config_file = True
         set_here = _set_by_launcher(words[at:start])
-        if "genv" in options:  # for all programs
+        if "genv" in options:  # applies to all programs
             assignments.update(set_here)
         program = _program(words, start, end, folder, True) if start < end else None
         if program:

@@ -30,7 +30,7 @@ from .report_text import _grid
 
 
 class Row(NamedTuple):
-    """A figure of both: as text, and B over A."""
+    """One figure of both documents as text, and the ratio B over A."""
 
     label: str
     first: str
@@ -39,14 +39,14 @@ class Row(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """What the two were run with that differs, and their figures."""
+    """The differences between the settings of the two runs, and their figures."""
 
     differs: list[str]
     rows: list[Row]
 
 
 BENCH = "nearcache-bench"
-# What makes two runs hard to compare, where it differs.
+# Settings that make two runs hard to compare if they differ.
 SETTINGS = {
     "program": "program",
     "host": "host",
@@ -58,14 +58,14 @@ SETTINGS = {
 
 
 def ratio(first: float, second: float) -> str:
-    """B over A; nothing where A is none."""
+    """Return B over A as text; empty if A is 0."""
     return f"{second / first:.3g}" if first else ("1" if not second else "-")
 
 
 def differing(
     names: Mapping[str, str], first: Mapping[str, Any], second: Mapping[str, Any]
 ) -> list[str]:
-    """What the two were run with, where that differs."""
+    """Return the settings in which the two differ, as text."""
     return [
         f"{label}: {plain(first.get(name, '-'))} / {plain(second.get(name, '-'))}"
         for name, label in names.items()
@@ -74,12 +74,12 @@ def differing(
 
 
 def seconds(document: Report, name: str) -> float:
-    """A mean over ranks."""
+    """Return the mean over ranks of a total, in seconds."""
     return document["totals"].get(name, 0) / max(document["ranks"], 1) / 1e9
 
 
 def of_reports(first: Report, second: Report) -> Compared:
-    """(what differs, rows of label, A, B, ratio)."""
+    """Return (what differs, rows of label, A, B, ratio)."""
     both = (first, second)
     one = processes(first)[0]
     rows = []
@@ -130,7 +130,7 @@ def of_reports(first: Report, second: Report) -> Compared:
 
 
 def measure(value: Any) -> tuple[float, str, tuple[float, float] | None]:
-    """(median, its interval as text or "", the interval) of a figure."""
+    """Return (median, its interval as text or "", the interval) of a figure."""
     if isinstance(value, dict):
         low, high = value["ci95"]
         return value["median"], f" [{low:.4g}, {high:.4g}]", (low, high)
@@ -142,7 +142,7 @@ def is_measure(value: object) -> bool:
 
 
 def compared(label: str, first: Any, second: Any) -> Row:
-    """A row of two figures; intervals that do not meet are marked."""
+    """Return the row of a figure; marks it if the two intervals do not overlap."""
     (a, a_text, a_range), (b, b_text, b_range) = measure(first), measure(second)
     apart = a_range and b_range and (a_range[1] < b_range[0] or b_range[1] < a_range[0])
     mark = " *" if apart else ""
@@ -150,7 +150,8 @@ def compared(label: str, first: Any, second: Any) -> Row:
 
 
 def rows_by_name(result: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """{what a row is of: the row}: words and whole numbers name it, the rest was measured."""
+    """Return {name: row}. Words and whole numbers of a row make up its name; all else was
+    measured."""
     named: dict[str, dict[str, Any]] = {}
     for row in result["results"]:
         named.setdefault(
@@ -192,7 +193,7 @@ def of_benches(first: Mapping[str, Any], second: Mapping[str, Any]) -> Compared:
 
 
 def load(file: str) -> tuple[bool, dict[str, Any]]:
-    """(is it a bench result, the document)."""
+    """Load a document; return (whether it is a bench result, the document)."""
     document = report_file.read(file)
     if isinstance(document, dict) and document.get("format") == BENCH:
         return True, document

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LAUNCHER_NAMES = re.compile(r"(mpiexec|mpirun)(\.(mpich|openmpi|hydra))?")
 ROOT_VARIABLES = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 ROOT_VARIABLES_5 = ("PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
-SELFTEST_CODES = (0, 1, 2)  # what a self-test that came to its end returns
+SELFTEST_CODES = (0, 1, 2)  # exit codes of a self-test that ran to completion
 
 
 @dataclass
@@ -36,7 +36,8 @@ class Finding:
 
 
 def folders(home_path: Path) -> list[Path]:
-    """Folders that may hold launchers: PATH, well-known prefixes, the venvs of a source tree."""
+    """Return the folders that may hold launchers: PATH, well-known prefixes, the venvs of a source
+    tree."""
     found = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]
     found += [
         Path(os.environ[name]) / "bin"
@@ -50,7 +51,7 @@ def folders(home_path: Path) -> list[Path]:
 
 
 def launchers(places: Iterable[Path]) -> dict[str, Mpi]:
-    """{path: Mpi} of the launchers in some folders, one path for each of them that is the same file."""
+    """Return {path: Mpi} of the launchers in some folders, with one path for each file."""
     found: dict[str, Mpi] = {}
     seen = set()
     for folder in places:
@@ -63,7 +64,8 @@ def launchers(places: Iterable[Path]) -> dict[str, Mpi]:
             continue
         for name in names:
             path = folder / name
-            # Open MPI's launchers are one program that looks at its own name, so links to it are told apart by folder.
+            # Open MPI's launchers are one program that looks at its own name, so links to it are
+            # distinguished by folder.
             same = (os.path.realpath(path), os.path.realpath(folder))
             if same in seen or not os.access(path, os.X_OK):
                 continue
@@ -80,7 +82,8 @@ def launchers(places: Iterable[Path]) -> dict[str, Mpi]:
 def launcher_for(
     item: PreloadObject, found: Mapping[str, Mpi], library: Path | None = None
 ) -> str | None:
-    """The launcher of a preload object's MPI or OpenSHMEM, preferably the one beside the library that the self-test loads."""
+    """Return the launcher of a preload object's MPI or OpenSHMEM, preferably the one beside the
+    library that the self-test loads."""
     family = {"abi": "mpich", "oshmem": "openmpi"}.get(item.family, item.family)
     if family in shmem.FAMILIES:
         return shutil.which("oshrun")
@@ -112,7 +115,7 @@ def launch_words(launcher: str, owner: Mpi | PreloadObject) -> list[str]:
 
 
 def root_findings(owner: Mpi | PreloadObject) -> list[Finding]:
-    """What Open MPI wants of root, if it was not given."""
+    """Return what Open MPI requires of root and is not set."""
     if owner.family != "openmpi" or os.geteuid() != 0:
         return []
     major = (preload.version_numbers(owner.version) or (4,))[0]
@@ -130,7 +133,10 @@ def root_findings(owner: Mpi | PreloadObject) -> list[Finding]:
 
 
 def run(words: Sequence[str], timeout: float, **variables: str) -> tuple[int | None, str]:
-    """(exit code or None after a timeout, output) of a command that gets its own session, so that all of it can be ended."""
+    """Run a command in its own session, so that all of its processes can be ended.
+
+    Returns (exit code, or None after a timeout; output).
+    """
     environment = {
         **os.environ,
         **{name: "1" for name in ROOT_VARIABLES + ROOT_VARIABLES_5},
@@ -158,7 +164,7 @@ def run(words: Sequence[str], timeout: float, **variables: str) -> tuple[int | N
 
 
 def judge(code: int | None, output: str, timeout: float) -> Finding:
-    """The finding of a self-test with the object preloaded."""
+    """Return the finding of a self-test with the object preloaded."""
     ok = re.search(r"selftest: ok hits=(\d+)", output)
     if code is None:
         return Finding("wrong", f"self-test: not done after {timeout:g} s")
@@ -175,7 +181,7 @@ def judge(code: int | None, output: str, timeout: float) -> Finding:
             "wrong",
             "self-test: ran, but nothing was served from the cache; NEARCACHE_VERBOSE=2 says why",
         )
-    # Launchers add lines of their own after the self-test's verdict.
+    # Launchers add their own lines after the self-test's verdict.
     lines = [line for line in output.strip().splitlines() if line.strip()]
     last = [line for line in lines if line.startswith("selftest: FAILED")] or lines[-4:]
     return Finding(
@@ -186,7 +192,8 @@ def judge(code: int | None, output: str, timeout: float) -> Finding:
 def memory_hook_findings(
     item: PreloadObject, words: Sequence[str], timeout: float
 ) -> list[Finding]:
-    """Whether this Open MPI's shmem_finalize crashes as the shell has it set up; asked of the self-test without Nearcache."""
+    """Check whether this Open MPI's shmem_finalize crashes with the shell's settings, by running
+    the self-test without Nearcache."""
     text = (
         shmem.memory_hook_pitfall(os.environ)
         if shmem.has_memory_hook(item.family, item.version)
@@ -204,7 +211,8 @@ def memory_hook_findings(
 def selftest(
     item: PreloadObject, launcher: str, owner: Mpi | PreloadObject, timeout: float
 ) -> list[Finding]:
-    """Runs the self-test of an object; without the object too when it fails, to tell MPI's own trouble from ours."""
+    """Run the self-test of an object. If it fails, run it without the object too, to tell trouble
+    of the MPI from ours."""
     words = launch_words(launcher, owner)
     findings = memory_hook_findings(item, words, timeout)
     surroundings = (
@@ -231,10 +239,10 @@ def selftest(
 
 
 def host_findings(item: PreloadObject, library: Path) -> list[Finding]:
-    """What the library under an object is known to do wrong by itself."""
+    """Return the known defects of the library that an object was built for."""
     try:
         rows = tables.load().host_defects
-    except NearcacheError:  # said elsewhere
+    except NearcacheError:  # reported elsewhere
         return []
     family, version = (
         ("oshmem", item.version)
@@ -248,12 +256,13 @@ def host_findings(item: PreloadObject, library: Path) -> list[Finding]:
     ]
 
 
-# Option rma_fabric, and what its self-test is called.
+# Values of option rma_fabric, and how each is described.
 FABRICS = {"socket": "over TCP", "ofi": "by libfabric", "node": "by shared memory"}
 
 
 def judge_engine(way: str, code: int | None, output: str, timeout: float) -> Finding:
-    """The finding of a self-test on the RMA engine: whether it works, or why windows are the host's."""
+    """Return the finding of a self-test on the RMA engine: whether it works, or why windows stay
+    with the host MPI."""
     finding = judge(code, output, timeout)
     if finding.level == "wrong":
         return Finding("wrong", f"RMA engine {way}: {finding.text}")
@@ -267,7 +276,7 @@ def judge_engine(way: str, code: int | None, output: str, timeout: float) -> Fin
 def engine_findings(
     item: PreloadObject, launcher: str, owner: Mpi | PreloadObject, timeout: float
 ) -> list[Finding]:
-    """Each fabric of the RMA engine, between two ranks of this node."""
+    """Test each fabric of the RMA engine between two ranks of this node."""
     words = launch_words(launcher, owner)
     value = preload.preload_value([item.path], os.environ.get("LD_PRELOAD"))
     findings = []
@@ -276,7 +285,7 @@ def engine_findings(
             "LD_PRELOAD": value,
             "NEARCACHE_RMA": "on",
             "NEARCACHE_RMA_FABRIC": fabric,
-            # without hardware, the one that is everywhere
+            # the one provider that needs no special hardware
             "NEARCACHE_RMA_PROVIDER": os.environ.get("NEARCACHE_RMA_PROVIDER") or "tcp",
             "NEARCACHE_VERBOSE": "2",
             "NEARCACHE_SKIP_CHEAP": "false",
@@ -334,7 +343,7 @@ def examine_object(
 
 
 def environment_findings() -> list[Finding]:
-    """Settings of this shell that change what happens."""
+    """Return findings about this shell's settings that affect runs."""
     findings = []
     if os.environ.get("LD_PRELOAD"):
         findings.append(
@@ -354,7 +363,7 @@ def environment_findings() -> list[Finding]:
 
 
 def upc_findings(where: home.Home, item: PreloadObject) -> list[Finding]:
-    """Whether upcc can compile UPC for this OpenSHMEM."""
+    """Return whether upcc can compile UPC for this OpenSHMEM."""
     archive = item.path.parent / "libnearcache_upc.a"
     if not archive.exists():
         return [Finding("note", f"no UPC: {archive} is not built")]
@@ -417,7 +426,7 @@ def _show(findings: Iterable[Finding]) -> None:
 
 
 def examine(run_tests: bool = True, tags: Collection[str] = (), timeout: float = 30) -> bool:
-    """Prints all findings; True if nothing is wrong."""
+    """Print all findings; return True if nothing is wrong."""
     where = home.find()
     click.echo(f"Nearcache in {where.path}")
     found = launchers(folders(where.path))

@@ -1,4 +1,5 @@
-"""Reads what the loader reads of an ELF file: interpreter, needed libraries, run paths. Nothing is executed."""
+"""Reads the parts of an ELF file that the loader uses: interpreter, needed libraries, run paths.
+Nothing is executed."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ def is_elf(path: PathLike) -> bool:
 
 
 def ignores_preload(path: PathLike) -> str | None:
-    """Why the loader would ignore LD_PRELOAD for this program whatever it links, or None."""
+    """Return why the loader would ignore LD_PRELOAD for this program, whatever it links; else
+    None."""
     mode = os.stat(path).st_mode
     if mode & (stat.S_ISUID | stat.S_ISGID):
         return "it is setuid or setgid"
@@ -48,22 +50,23 @@ def ignores_preload(path: PathLike) -> str | None:
 
 
 def read(path: PathLike) -> Elf:
-    """The Elf of a file; ValueError if it is none."""
-    try:  # not at the top: commands that read no program need not have it
+    """Return the Elf of a file. Raises ValueError if it is not an ELF file."""
+    try:  # imported here because commands that read no program need not have it
         from elftools.elf.elffile import ELFFile
     except ImportError:
         raise NearcacheError(
             "the Python package pyelftools is missing (pip install pyelftools, or Debian's python3-pyelftools)"
         ) from None
     if not is_elf(path):
-        Path(path).open("rb").close()  # says what is wrong with the file
+        Path(path).open("rb").close()  # raises the error that says what is wrong with the file
         raise ValueError(f"{path} is not an ELF file")
     with open(path, "rb") as file:
         try:
             return _read(Path(path), ELFFile(file))
         except OSError:
             raise
-        except Exception as error:  # of pyelftools, or what its reading of nonsense raises
+        # errors of pyelftools, and whatever else reading a malformed file raises
+        except Exception as error:
             raise ValueError(f"{path} is a damaged ELF file: {error}") from None
 
 

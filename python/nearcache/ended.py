@@ -1,4 +1,4 @@
-"""What a command leaves behind goes, too, when the command is ended by a signal."""
+"""Cleans up after a command that is ended by a signal."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ def told(code: int) -> str:
 
 @contextmanager
 def signals_as_exceptions() -> Iterator[None]:
-    """SIGTERM and SIGHUP are raised inside, so that `finally` is reached, and end this process afterwards as ever."""
+    """Raise SIGTERM and SIGHUP as exceptions inside, so that `finally` blocks run; the signal then
+    ends this process as usual."""
 
     def end(number: int, _frame: FrameType | None) -> NoReturn:
         for each in before:
-            signal.signal(each, signal.SIG_IGN)  # cleaning up is not interrupted
+            signal.signal(each, signal.SIG_IGN)  # clean-up is not interrupted
         raise Ended(number)
 
     before = {
@@ -55,9 +56,11 @@ def signals_as_exceptions() -> Iterator[None]:
 
 
 def run_to_its_end(words: Sequence[str], patience: float = 10) -> int:
-    """The exit code of a command, which is ended with us: by SIGTERM, so that a launcher takes its ranks along."""
+    """Return the exit code of a command. If we are ended, it is ended by SIGTERM, so that a
+    launcher ends its ranks, too."""
     process = None
-    # A signal that comes while the process is being started waits until it can be ended.
+    # A signal that arrives while the process is being started is held back until the process can be
+    # ended.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [*SIGNALS, signal.SIGINT])
     try:
         process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The one error that users see, and the exit codes of the command."""
+"""The one kind of error shown to users, and the exit codes of the command."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import click
 
 from .plain import plain_lines
 
-# A program run by `nearcache run` passes its own exit code through; these are ours. They keep clear of
-# 1 and of 128+signal, which programs and launchers use.
+# `nearcache run` passes the program's own exit code through; these are ours. They avoid 1 and
+# 128+signal, which programs and launchers use.
 EXIT_OK = 0
 EXIT_USAGE = 2  # unknown option, bad value, unreadable file: click's own code for usage errors
 EXIT_UNHEALTHY = 3  # doctor found something wrong
@@ -25,7 +25,7 @@ EXIT_REFUSED = (
 
 
 class NearcacheError(click.ClickException):
-    """A message for the user, without a traceback."""
+    """An error shown to the user as a message, without a traceback."""
 
     def __init__(self, message: str, exit_code: int = EXIT_USAGE) -> None:
         super().__init__(message)
@@ -37,11 +37,11 @@ class NearcacheError(click.ClickException):
 
 @contextmanager
 def usage_in_one_line(error_class: type[NearcacheError], path: str) -> Iterator[None]:
-    """What click says of wrong usage in four lines, as one error of ours."""
+    """Turn click's usage errors, which take four lines, into one-line errors of ours."""
     try:
         yield
     except click.UsageError as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # the help, where nothing is asked for
+        if type(error).__name__ == "NoArgsIsHelpError":  # prints the help if no arguments are given
             raise
         words = error.format_message().rstrip(".")
         words = words[:1].lower() + words[1:] if words[1:2].islower() else words
@@ -50,7 +50,7 @@ def usage_in_one_line(error_class: type[NearcacheError], path: str) -> Iterator[
 
 
 class Command(click.Command):
-    """A command whose errors are one line each, wrong usage included."""
+    """A command that reports each error in one line, including wrong usage."""
 
     error_class = NearcacheError
 
@@ -81,14 +81,14 @@ class Command(click.Command):
 
 
 class Commands(Command, click.Group):
-    """A command that has others. Their errors pass through it."""
+    """A command group. Errors of its commands pass through it."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except OSError as error:  # a full disk, a folder that is gone
+        except OSError as error:  # such as a full disk or a deleted folder
             if error.errno == errno.EPIPE:
-                raise  # nobody reads: click ends quietly
+                raise  # the reader is gone: click ends quietly
             where = f"{error.filename}: " if error.filename else ""
             raise self.error_class(f"{where}{error.strerror or error}") from None
 

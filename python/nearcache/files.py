@@ -16,8 +16,11 @@ def check_folder(option: str, path: str | os.PathLike[str]) -> None:
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """Bytes to a file, which takes its name only when all is written: a failure leaves what was there before. What is no regular file is
-    written as it is."""
+    """Write bytes to a file atomically: it takes its name only when all is written, so a failure
+    leaves the old contents.
+
+    Anything but a regular file is written directly.
+    """
     try:
         special = os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode)
         target = path if special else os.path.realpath(path)

@@ -1,7 +1,7 @@
-"""Where Nearcache's own files are: preload objects, tables, self-test programs.
+"""Locates Nearcache's own files: preload objects, tables, self-test programs.
 
-A home is either an installation prefix (lib/nearcache/<tag>/, share/nearcache/) or a build directory
-(lib/<tag>/, bin/<tag>/, share/nearcache/).
+A home is either an installation prefix (lib/nearcache/<tag>/, share/nearcache/) or a build
+directory (lib/<tag>/, bin/<tag>/, share/nearcache/).
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from pathlib import Path
 from . import __version__, shmem
 from .errors import NearcacheError
 
-# Of each front end: the preload object and its self-test.
+# Preload object and self-test of each front end.
 OBJECTS = {
     "libnearcache_mpi.so": "nearcache-selftest",
     "libnearcache_shmem.so": "nearcache-shmem-selftest",
 }
-# Where an installation has them: what is `lib` differs between systems.
+# Locations in an installation: the name of the `lib` folder depends on the system.
 INSTALLED = ("lib/nearcache", "lib64/nearcache", "lib/*-linux-*/nearcache")
 PACKAGE = Path(__file__).resolve().parent
 WHEEL = (
     PACKAGE / "wheel"
-)  # tables, nearcache-simulate and the sources, in a package that pip installed
+)  # tables, nearcache-simulate and the sources, in a package installed by pip
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,15 @@ class Home:
         self.tables = self.path / "share" / "nearcache" / "tables.json"
         self.upc = (
             self.path / "share" / "nearcache" / "upc.json"
-        )  # what upcc has to know of each OpenSHMEM
+        )  # data that upcc needs for each OpenSHMEM
 
     def folder(self, name: str) -> Path:
-        """Where an installation has its `lib`, `libexec` or `include`, by what CMake wrote down of GNUInstallDirs' names."""
+        """Return an installation's `lib`, `libexec` or `include`, by the GNUInstallDirs names that
+        CMake recorded."""
         return self.path / self.told("folders.json").get(name, name)
 
     def told(self, file: str) -> dict[str, str]:
-        """What the build or the installation wrote down, {} where it wrote nothing."""
+        """Return what the build or installation recorded in a file; {} if there is no such file."""
         path = self.path / "share" / "nearcache" / file
         if not path.exists():
             return {}
@@ -94,14 +95,15 @@ class Home:
         return list(found.values())
 
     def headers(self) -> Path:
-        """The folder for -I: of the installation, or of the source tree that the command or the build belongs to."""
+        """Return the folder for -I: of the installation, or of the source tree of the command or
+        the build."""
         places = [self.folder("include"), PACKAGE.parents[1] / "include"]
         if self.upc.exists():
             places.insert(1, Path(self.told(self.upc.name).get("headers", "/nowhere")))
         return next((place for place in places if (place / "nearcache").is_dir()), places[0])
 
     def upc_headers(self) -> Path:
-        """The folder of upc.h and its like, which are UPC."""
+        """Return the folder of upc.h and the other UPC headers."""
         return self.headers() / "nearcache" / "upc"
 
 
@@ -114,8 +116,11 @@ def built() -> Path | None:
 
 
 def candidates() -> list[Path]:
-    """Homes in the order in which they are tried: the environment, the installation, the source tree's build, what was built for a wheel,
-    the wheel."""
+    """Return the homes in the order in which they are tried.
+
+    These are: the environment's, the installation, the source tree's build, the objects built for a
+    wheel, and the wheel itself.
+    """
     if os.environ.get("NEARCACHE_HOME"):
         return [Path(os.environ["NEARCACHE_HOME"])]
     found = []

@@ -1,4 +1,5 @@
-"""What MPI and OpenSHMEM libraries are known to do wrong by themselves: the rows of src/mpi/process/host_defects.def."""
+"""Known defects of MPI and OpenSHMEM libraries themselves: the rows of
+src/mpi/process/host_defects.def."""
 
 from __future__ import annotations
 
@@ -19,12 +20,16 @@ class HostDefect:
     name: str
     library: str  # mpich, openmpi or oshmem
     first: str
-    last: str  # empty: no release without it is known
+    last: str  # empty: no release is known to be free of it
     what: str
     answer: str
 
     def concerns(self, library: str, version: str) -> bool:
-        """A library without a number of its own, being derived from MPICH, has what no release is known to be without."""
+        """Return whether the defect concerns a version of a library.
+
+        An unnumbered library derived from MPICH has every defect that no release is known to be
+        free of.
+        """
         if library != self.library:
             return False
         if not version:
@@ -35,5 +40,5 @@ class HostDefect:
 
 
 def of(library: str, version: str, rows: Iterable[HostDefect]) -> list[HostDefect]:
-    """Those of the `rows` that concern a library (mpich, openmpi or oshmem) of a version."""
+    """Return those of the `rows` that concern a version of a library (mpich, openmpi or oshmem)."""
     return [row for row in rows if row.concerns(library, version)]

@@ -1,4 +1,5 @@
-"""Which libraries a program would load: the loader's search (ld.so(8)), done without running the program."""
+"""Finds the libraries that a program would load by the loader's search (ld.so(8)), without running
+it."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ DEFAULT_FOLDERS = ["/lib64", "/usr/lib64", "/lib", "/usr/lib"]
 
 
 class Used(NamedTuple):
-    """What a program would load of communication libraries, and the names that were not found."""
+    """The communication libraries that a program would load, and the names that were not found."""
 
     shmem: Path | None
     mpi: Path | None
@@ -26,7 +27,7 @@ class Used(NamedTuple):
 
 @functools.lru_cache(maxsize=1)
 def loader_cache() -> dict[str, list[str]]:
-    """soname -> paths, of ldconfig's cache."""
+    """Return soname -> paths, from ldconfig's cache."""
     found: dict[str, list[str]] = {}
     for program in ("ldconfig", "/sbin/ldconfig", "/usr/sbin/ldconfig"):
         try:
@@ -46,7 +47,7 @@ def _expanded(folder: str, origin: str) -> str:
 
 
 def _folders(image: elf.Elf, ancestors: list[elf.Elf], library_path: list[str]) -> list[str]:
-    """Folders for the libraries that `image` needs, in the loader's order."""
+    """Return the folders searched for the libraries that `image` needs, in the loader's order."""
     origin = str(image.path.resolve().parent)
     folders = []
     if not image.runpath:  # DT_RPATH counts only without DT_RUNPATH, and is inherited
@@ -79,7 +80,8 @@ def _find(
 def needed_by(
     path: PathLike, environment: Mapping[str, str] | None = None
 ) -> tuple[list[elf.Elf], list[str]]:
-    """The images that a program (or library) would load, in the loader's breadth-first order, and the names not found."""
+    """Return the images that a program (or library) would load, in the loader's breadth-first
+    order, and the names not found."""
     environment = os.environ if environment is None else environment
     text = environment.get("LD_LIBRARY_PATH")
     library_path = [folder or "." for folder in re.split("[:;]", text)] if text else []
@@ -104,7 +106,8 @@ def needed_by(
 def mpi_library(
     path: PathLike, environment: Mapping[str, str] | None = None
 ) -> tuple[Path | None, list[str]]:
-    """(path of the MPI library that a program would load or None, names of MPI libraries that were not found)."""
+    """Return (path of the MPI library that a program would load or None, names of MPI libraries
+    that were not found)."""
     images, missing = needed_by(path, environment)
     for image in images:
         if is_mpi_name(image.path.name):
@@ -113,9 +116,9 @@ def mpi_library(
 
 
 def used_by(path: PathLike, environment: Mapping[str, str] | None = None) -> Used:
-    """What a program would load of communication libraries.
+    """Return the communication libraries that a program would load.
 
-    An MPI that only the OpenSHMEM library is built on does not count: the program does not call it.
+    An MPI used only by the OpenSHMEM library does not count, since the program does not call it.
     """
     images, missing = needed_by(path, environment)
     missing = [name for name in missing if is_mpi_name(name) or shmem.is_shmem_name(name)]
@@ -132,7 +135,8 @@ def used_by(path: PathLike, environment: Mapping[str, str] | None = None) -> Use
 
 
 def is_mpi_name(name: str) -> bool:
-    """C libraries of MPI: libmpi.so.*, libmpich.so.*, libmpi_abi.so.*, vendors' libmpi_cray.so.* and the like."""
+    """Return whether a name is that of a C library of MPI: libmpi.so.*, libmpich.so.*,
+    libmpi_abi.so.*, vendors' libmpi_cray.so.* and the like."""
     return (
         re.match(r"libmpi(ch|_abi|_cray|_gnu_\w+|_intel|_nvidia|_amd)?\.so(\.|$)", name) is not None
     )

@@ -1,4 +1,5 @@
-"""Which MPI or OpenSHMEM a library, a program, an interpreter or a launcher belongs to: Mpi(family, version, what was seen)."""
+"""Determines to which MPI or OpenSHMEM a library, a program, an interpreter or a launcher belongs:
+Mpi(family, version, found)."""
 
 from __future__ import annotations
 
@@ -16,23 +17,24 @@ from . import command, elf, libraries, shmem
 from .elf import PathLike
 from .errors import Refused
 
-# MPI libraries whose C interface is MPICH's (the MPICH ABI Compatibility Initiative): an object for MPICH serves them.
+# MPI libraries with MPICH's C interface (the MPICH ABI Compatibility Initiative): an object for
+# MPICH serves them.
 MPICH_ALIKE = re.compile(r"MPICH|Intel\(R\) MPI|MVAPICH|ParaStation", re.I)
 
 
 @dataclass(frozen=True)
 class Mpi:
-    family: str  # mpich, openmpi or abi; oshmem, sandia or openshmem for an OpenSHMEM
+    family: str  # mpich, openmpi or abi; for an OpenSHMEM: oshmem, sandia or openshmem
     version: str  # 4.0.2; "" if unknown
-    found: str  # what it was seen by: a library, a launcher
+    found: str  # where it was seen: a library, a launcher
 
     @property
     def tag(self) -> str:
         return f"{self.family}-{self.version or 'unknown'}"
 
 
-# Asked in a process of its own: loading an MPI library has side effects. MPI_Get_library_version may be called before
-# MPI_Init (MPI-4.0, section 9.1.1).
+# Run in a process of its own, because loading an MPI library has side effects.
+# MPI_Get_library_version may be called before MPI_Init (MPI-4.0, section 9.1.1).
 _ASK_LIBRARY = """
 import ctypes, sys
 library = ctypes.CDLL(sys.argv[1])
@@ -47,7 +49,7 @@ except AttributeError:
     pass
 """
 
-# mpi4py chooses its MPI while it is imported; without initialisation nothing is started.
+# mpi4py chooses its MPI while it is imported; without initialisation, nothing is started.
 _ASK_MPI4PY = """
 import mpi4py, re
 mpi4py.rc.initialize = False
@@ -100,7 +102,7 @@ def _answer(
 
 
 def of_library_text(text: str, library: PathLike) -> Mpi | None:
-    """The Mpi that a library's version text tells of; None if it is of no family we know."""
+    """Return the Mpi described by a library's version text; None if its family is unknown."""
     name = Path(library).name
     if name.startswith("libmpi_abi"):
         return Mpi("abi", _version(text, r"(?m)^ABI") or "1.0", str(library))
@@ -109,7 +111,8 @@ def of_library_text(text: str, library: PathLike) -> Mpi | None:
 
 
 def implementation(text: str) -> tuple[str, str]:
-    """(mpich or openmpi, version) that a library's version text tells of, also of one behind the standard ABI; ("", "") if neither."""
+    """Return (mpich or openmpi, version) from a library's version text, also for a library behind
+    the standard ABI; ("", "") if it is neither."""
     if "Open MPI" in text or "Spectrum MPI" in text:
         return "openmpi", _version(text, r"(?:Open|Spectrum) MPI")
     if MPICH_ALIKE.search(text):
@@ -124,7 +127,7 @@ def library_text(library: str) -> str | None:
 
 
 def of_library(library: PathLike) -> Mpi | None:
-    """The Mpi of a library file, asked of the library itself, else guessed by its name."""
+    """Return the Mpi of a library file by asking the library, or else by its name."""
     text = library_text(str(library))
     if text is not None:
         return of_library_text(text, library)
@@ -142,7 +145,8 @@ def of_library(library: PathLike) -> Mpi | None:
 
 @functools.cache
 def of_launcher(launcher: str) -> Mpi | None:
-    """The Mpi of mpiexec, by its --version; None for launchers of no MPI, such as srun."""
+    """Return the Mpi of mpiexec, by its --version; None for a launcher that belongs to no MPI, such
+    as srun."""
     text = _output([launcher, "--version"]) or ""
     if "HYDRA" in text:
         return Mpi("mpich", _version(text, r"Version:"), launcher)
@@ -154,7 +158,7 @@ def of_launcher(launcher: str) -> Mpi | None:
 
 
 def interpreter_of(path: str) -> list[str]:
-    """The words of a script's `#!` line, with `env` resolved; [] if there is none."""
+    """Return the words of a script's `#!` line, with `env` resolved; [] if there is none."""
     try:
         with open(path, "rb") as file:
             line = file.readline(512)
@@ -235,7 +239,7 @@ def of_program(
 
 
 def check_preload(path: str) -> None:
-    """Refused where the loader would preload nothing into a binary."""
+    """Raise Refused if the loader would ignore preloads for a binary."""
     reason = elf.ignores_preload(path)
     if reason:
         raise Refused(f"{path} cannot be preloaded: {reason}, so the loader ignores LD_PRELOAD")

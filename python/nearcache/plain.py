@@ -1,4 +1,5 @@
-"""Texts that others chose (names of programs, windows and files), without what a terminal would take for a command."""
+"""Makes foreign texts (names of programs, windows and files) safe to print: removes what a terminal
+would take for a command."""
 
 from __future__ import annotations
 
@@ -8,10 +9,10 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def plain(text: object) -> str:
-    """On one line."""
+    """Return the text on one line."""
     return CONTROL.sub("?", " ".join(str(text).split()))
 
 
 def plain_lines(text: str) -> str:
-    """The lines stay."""
+    """Return the text with its lines kept."""
     return "\n".join(CONTROL.sub("?", line) for line in text.split("\n"))

@@ -1,4 +1,5 @@
-"""Chooses the preload objects for a program's MPI and OpenSHMEM and puts them into a command line."""
+"""Chooses the preload objects for a program's MPI and OpenSHMEM and inserts them into a command
+line."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ def version_numbers(version: str) -> tuple[int, ...]:
 
 
 def _distance(wanted: str, have: str) -> tuple[int, ...]:
-    """Orders versions by nearness: first the major number, then minor, then the rest."""
+    """Return a sort key for the distance of versions: first by the major number, then minor, then
+    the others."""
     pairs = zip_longest(version_numbers(wanted), version_numbers(have), fillvalue=0)
     return tuple(abs(a - b) for a, b in pairs) or (0,)
 
@@ -34,11 +36,12 @@ def _distance(wanted: str, have: str) -> tuple[int, ...]:
 @dataclass(frozen=True)
 class Choice:
     object: PreloadObject
-    note: str  # what the user should know, or ""
+    note: str  # a note for the user, or ""
 
 
 def choose(found: Mpi, objects: Sequence[PreloadObject]) -> Choice:
-    """The object for an Mpi: of its family, of the nearest version. Refused if there is none."""
+    """Return the object for an Mpi: of its family, of the nearest version. Raises Refused if there
+    is none."""
     family = [item for item in objects if item.family == found.family]
     if not family:
         exist = ", ".join(sorted(item.tag for item in objects)) or "none"
@@ -56,8 +59,11 @@ def choose(found: Mpi, objects: Sequence[PreloadObject]) -> Choice:
 
 
 def choose_all(found: Sequence[Mpi], objects: Sequence[PreloadObject]) -> list[Choice]:
-    """A Choice for each of what a program uses. Only the first must have an object: many programs that communicate by OpenSHMEM also
-    link the MPI below it."""
+    """Return a Choice for each library that a program uses.
+
+    Only the first must have an object: many programs that communicate by OpenSHMEM also link the
+    MPI below it.
+    """
     choices = [choose(found[0], objects)]
     for other in found[1:]:
         try:
@@ -71,7 +77,7 @@ def choose_all(found: Sequence[Mpi], objects: Sequence[PreloadObject]) -> list[C
 
 
 def by_tag(tag: str, objects: Sequence[PreloadObject]) -> Choice:
-    """The object that the user named."""
+    """Return the object with the tag given by the user."""
     for item in objects:
         if item.tag == tag:
             return Choice(item, "")
@@ -80,7 +86,7 @@ def by_tag(tag: str, objects: Sequence[PreloadObject]) -> Choice:
 
 
 def preload_value(paths: Iterable[object], existing: str | None) -> str:
-    """LD_PRELOAD with our objects before what is there already."""
+    """Return LD_PRELOAD with our objects before the existing ones."""
     names = [str(path) for path in paths]
     for path in names:
         if SEPARATORS.search(path):
@@ -98,9 +104,11 @@ def insert(
     variables: Mapping[str, str],
     environment: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """The words of `command` with `env LD_PRELOAD=... NEARCACHE_...=...` before each program.
+    """Return the words of `command` with `env LD_PRELOAD=... NEARCACHE_...=...` before each
+    program.
 
-    The launcher itself must not be preloaded, and variables given to `env` reach ranks on other hosts with every launcher.
+    The launcher itself must not be preloaded, and variables set by `env` reach ranks on other hosts
+    under every launcher.
     """
     environment = os.environ if environment is None else environment
     words, last = [], 0
@@ -108,16 +116,16 @@ def insert(
         existing = program.assignments.get("LD_PRELOAD", environment.get("LD_PRELOAD"))
         given = {
             "LD_PRELOAD": preload_value(paths, existing),
-            # An `env` before the program is nearer to it than our options are.
+            # An `env` directly before the program overrides our options.
             **{name: value for name, value in variables.items() if name not in program.assignments},
         }
         words += (
             command.words[last : program.at]
             + ["env"]
             + [f"{name}={value}" for name, value in given.items()]
-            # `env` would take a program whose name has a = for one more variable.
+            # `env` would take a program with = in its name for another variable.
             + (["sh", "-c", 'exec "$0" "$@"'] if "=" in command.words[program.at] else [])
-            # `env` looks into PATH alone.
+            # `env` searches only PATH.
             + (["./" + command.words[program.at]] if program.bare else [])
         )
         last = program.at + program.bare

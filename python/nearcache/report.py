@@ -1,4 +1,4 @@
-"""The library's JSON report: read, counted, shown as text (html/ makes a page of it)."""
+"""The library's JSON report: read, evaluated, shown as text (html/ makes a page of it)."""
 
 from .report_counts import ACCESS_TYPES, HITS, bytes_text, hit_rate, hits
 from .report_file import load

@@ -1,4 +1,4 @@
-"""What the counters of a report mean, and the figures made of them."""
+"""The meaning of a report's counters, and the figures derived from them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 from .report_details import Acquire, SymmetricObject
 
-# A document of report_file.load, and the sums or a window's counters in it, by the names of counters.def.
+# A document returned by report_file.load, and its totals or a window's counters, by the names of
+# counters.def.
 Report = Mapping[str, Any]
 Counters = Mapping[str, int]
 
 
 class AccessType(NamedTuple):
-    """A kind of get: its counter, its name, and what a reader should know."""
+    """A kind of get: its counter, its name, and an explanation for the reader."""
 
     name: str
     label: str
@@ -21,7 +22,7 @@ class AccessType(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """A sum worth a line below the gets."""
+    """A total that deserves a line below the gets."""
 
     name: str
     label: str
@@ -38,7 +39,8 @@ ACCESS_TYPES = [  # the order is that of the paper (CLaMPI, section III.B)
     AccessType("failing", "miss, failing", "not cached"),
     AccessType("bypassed", "bypassed", "passed straight to MPI"),
 ]
-# The first of these, where ranks of a node share caches (option share); `hits_own` is derived, by `told_apart`.
+# Replaces the first of these if ranks of a node share caches (option share); `hits_own` is derived
+# by `told_apart`.
 SHARED_TYPES = [
     AccessType("hits_own", "hit, full", "served from the cache, fetched by this rank"),
     AccessType(
@@ -55,7 +57,8 @@ HITS = ("hits_full", "hits_pending", "hits_partial")
 
 
 def api(document: Report) -> str:
-    """What the program was written for; reports of before OpenSHMEM do not say."""
+    """Return the interface that the program was written for; reports older than OpenSHMEM support
+    do not say."""
     return document.get("api") or "MPI"
 
 
@@ -66,20 +69,21 @@ def access_types(document: Report) -> list[AccessType]:
 
 
 def shares(document: Report) -> bool:
-    """Whether some ranks of a node had a cache together."""
+    """Return whether some ranks of a node shared a cache."""
     return document["totals"].get("hits_shared", 0) > 0 or any(
         window.get("sharing") for window in document["windows"]
     )
 
 
 def told_apart(counters: Counters) -> Counters:
-    """With full hits on what the rank itself had fetched."""
+    """Return the counters with `hits_own`: full hits on data that the rank itself had fetched."""
     own = counters.get("hits_full", 0) - counters.get("hits_shared", 0)
     return {**counters, "hits_own": max(0, own)}
 
 
 class TypeRow(NamedTuple):
-    """An access type with its gets, and the least and most of a rank; None where these are not known."""
+    """An access type with its gets, and the smallest and largest number per rank; None if
+    unknown."""
 
     label: str
     gets: int
@@ -106,7 +110,8 @@ def type_rows(document: Report) -> list[TypeRow]:
 
 
 def sharing_words(window: Mapping[str, Any]) -> str:
-    """Who has a cache of this window together with others of its node, and why some have none. Empty where nobody asked for it."""
+    """Say which ranks of a node share a cache of this window, and why others do not. Empty if
+    sharing was not requested."""
     its = window.get("sharing")
     words = []
     if its:
@@ -118,11 +123,11 @@ def sharing_words(window: Mapping[str, Any]) -> str:
 
 
 def processes(document: Report) -> tuple[str, str]:
-    """What one process is called, and several."""
+    """Return the words for one process and for several."""
     return ("PE", "PEs") if api(document) == "OpenSHMEM" else ("rank", "ranks")
 
 
-# By interface, and of mode coherent.
+# Totals to show, by interface, and for mode coherent.
 TRAFFIC = {
     "MPI": [
         Sum("bytes_requested", "bytes requested", True),
@@ -175,24 +180,24 @@ TRAFFIC = {
 }
 
 
-# How the library knows what hits of an OpenSHMEM program were of (docs/report.md).
+# How the library attributes hits of an OpenSHMEM program (docs/report.md).
 HITS_ARE_ESTIMATES = (
     "Hits are attributed by a sample, every 47th get; misses are counted one by one."
 )
 
 
 def by_gets(objects: Sequence[SymmetricObject]) -> list[SymmetricObject]:
-    """Symmetric objects, those with most gets first."""
+    """Return the symmetric objects, those with most gets first."""
     return sorted(objects, key=lambda row: (-row["gets"], -row["bytes_to_network"], row["name"]))
 
 
 def by_dropped(acquires: Sequence[Acquire]) -> list[Acquire]:
-    """Calls that were acquires, those that dropped most first."""
+    """Return the calls that were acquires, those that dropped most first."""
     return sorted(acquires, key=lambda row: (-row["bytes_dropped"], -row["calls"], row["call"]))
 
 
 def dropped_of_network(acquires: Sequence[Acquire], totals: Counters) -> str:
-    """How much of what was fetched acquires made of no more use, as a sentence."""
+    """Say how much of the fetched data acquires dropped."""
     dropped = sum(row["bytes_dropped"] for row in acquires)
     return (
         f"Of {bytes_text(totals.get('bytes_from_network', 0))} fetched, they dropped "
@@ -201,7 +206,8 @@ def dropped_of_network(acquires: Sequence[Acquire], totals: Counters) -> str:
 
 
 def why_left_out(window: Mapping[str, Any]) -> str:
-    """Why a window is not cached; or is, but nothing of it is kept across acquires. Empty if all is well."""
+    """Say why a window is not cached, or why nothing of it is kept across acquires. Empty if all is
+    well."""
     incoherent = window.get("incoherent")
     return window.get("bypass") or (
         f"it is, but not across acquires: {incoherent}" if incoherent else ""
@@ -209,7 +215,7 @@ def why_left_out(window: Mapping[str, Any]) -> str:
 
 
 def traffic_rows(document: Report) -> list[tuple[str, str]]:
-    """(label, text) of the sums."""
+    """Return (label, text) of the totals."""
     totals = document["totals"]
     rows = TRAFFIC.get(api(document), TRAFFIC["MPI"])
     if (
@@ -228,13 +234,14 @@ def hits(counters: Counters) -> int:
 
 
 def hit_rate(counters: Counters) -> float:
-    """Share of the gets of other ranks' memory that were hits, 0..1."""
+    """Return the share of gets of other ranks' memory that were hits, 0..1."""
     remote = counters.get("gets", 0) - counters.get("own_gets", 0)
     return hits(counters) / remote if remote > 0 else 0.0
 
 
 def saved_ns(counters: Counters) -> int:
-    """What the cache is estimated to have saved; below 0 where it cost more. Older reports know no loss."""
+    """Return the ns that the cache is estimated to have saved; negative if it cost more. Older
+    reports never show a loss."""
     return counters.get("saved_ns", 0) - counters.get("lost_ns", 0)
 
 

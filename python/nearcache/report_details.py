@@ -8,12 +8,12 @@ from typing import TypedDict
 
 class Timeline(TypedDict, total=False):
     slot_ns: int
-    # at the end of each slot: counts since the start and levels, by their names
+    # at the end of each slot, by name: counts since the start, and levels
     points: list[Mapping[str, int]]
 
 
 class Size(TypedDict):
-    """Gets of up to so many bytes, and of more than half of that."""
+    """Gets of up to this many bytes, and of more than half as many."""
 
     bytes: int
     gets: int
@@ -21,7 +21,7 @@ class Size(TypedDict):
 
 
 class ReuseClass(TypedDict):
-    """Keys that a rank asked for at least so many times, and less than twice as often."""
+    """Keys that a rank requested at least this many times, and less than twice as often."""
 
     times: int
     keys: int

@@ -1,4 +1,4 @@
-"""Reads the library's JSON report (docs/report.md) and refuses what is none."""
+"""Reads the library's JSON report (docs/report.md) and rejects anything else."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 from .errors import NearcacheError
 
 FORMAT = "nearcache-report"
-VERSIONS = (1, 2, 3)  # 2 adds `details`, 3 those of OpenSHMEM programs
+VERSIONS = (1, 2, 3)  # 2 adds `details`, 3 the details of OpenSHMEM programs
 REQUIRED = ("ranks", "totals", "spread", "wall_seconds", "windows", "verdict")
-# What a document of the right format and version raises where its parts are not of the right type or shape.
+# Errors raised by a document of the right format and version whose parts have the wrong type or
+# shape.
 DAMAGE = (KeyError, TypeError, AttributeError, ValueError, IndexError, ArithmeticError)
 
 
@@ -20,12 +21,12 @@ def name_of(file: str) -> str:
 
 
 def load(file: str) -> dict[str, Any]:
-    """The report in a file; an error says what else it is."""
+    """Return the report in a file. Raises an error that says what else the file is."""
     return checked(read(file), name_of(file))
 
 
 def read(file: str) -> Any:
-    """The JSON in a file, which may be a pipe."""
+    """Return the JSON in a file, which may be a pipe."""
     name = name_of(file)
     try:
         text = sys.stdin.read() if file == "-" else open(file, encoding="utf-8").read()
@@ -40,7 +41,7 @@ def read(file: str) -> Any:
 
 
 def checked(document: Any, name: str) -> dict[str, Any]:
-    """A document that is a report; an error says what else `name` is."""
+    """Return the document if it is a report. Raises an error that says what else `name` is."""
     kind = document.get("format") if isinstance(document, dict) else None
     if kind != FORMAT:
         found = "it states no format" if kind is None else f"its format is {kind!r}, not {FORMAT!r}"
@@ -57,5 +58,5 @@ def checked(document: Any, name: str) -> dict[str, Any]:
 
 
 def damaged(error: Exception, name: str = "the report") -> NearcacheError:
-    """The error to raise for one of DAMAGE."""
+    """Return the error to raise for one of DAMAGE."""
     return NearcacheError(f"{name} is damaged: {type(error).__name__}: {error}")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def _safe(text: object) -> str:
-    """Names that others chose, without markup and without what a terminal would take for a command."""
+    """Return a foreign name without markup and without what a terminal would take for a command."""
     return escape(CONTROL.sub("?", str(text)))
 
 
@@ -106,7 +106,7 @@ def traffic(document: Report) -> Table:
 
 
 def contexts(document: Report) -> Table:
-    """The rows of an OpenSHMEM program."""
+    """Return the table of an OpenSHMEM program's contexts."""
     table = _grid(
         ("context", "left"),
         ("cache", "left"),
@@ -134,11 +134,11 @@ def contexts(document: Report) -> Table:
     return table
 
 
-MOST_ROWS = 10  # of objects and of acquires
+MOST_ROWS = 10  # rows shown of objects and of acquires
 
 
 def objects(document: Report) -> Table | None:
-    """What the gets of an OpenSHMEM program are of; None where the report does not say."""
+    """Return the table of symmetric objects that gets access; None if the report has none."""
     rows = by_gets((document.get("details") or {}).get("objects") or [])
     if not rows:
         return None
@@ -165,7 +165,7 @@ def objects(document: Report) -> Table | None:
 
 
 def acquires(document: Report) -> Table | None:
-    """Which of its calls were acquires; None where the report does not say."""
+    """Return the table of calls that were acquires; None if the report has none."""
     rows = by_dropped((document.get("details") or {}).get("acquires") or [])
     if not rows:
         return None
@@ -216,7 +216,7 @@ def windows(document: Report) -> Table:
 
 
 def render(document: Report, console: Console) -> None:
-    """Prints a report to a rich console."""
+    """Print a report to a rich console."""
     console.print(header(document))
     for part in (
         accesses(document),

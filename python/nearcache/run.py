@@ -13,21 +13,24 @@ from .values import read_bytes
 
 
 def variables_of(values: Iterable[tuple[tables.Option, str]]) -> dict[str, str]:
-    """NEARCACHE_* variables for a list of (option, text), after checking them."""
+    """Return the NEARCACHE_* variables for a list of (option, text). Raises an error if a value is
+    not allowed."""
     variables = {}
     for option, text in values:
         option.check(text)
         if option.name == "report" and text in ("", "0", "1", "-"):
             text = "1" if text == "-" else text  # `-` is the short report on standard error
         elif option.type == "path" and text:
-            # Ranks may run in another folder, whose name is no pattern.
+            # Ranks may run in another folder. The current folder's name is not a pattern, so its %
+            # are escaped.
             text = os.path.normpath(os.path.join(os.getcwd().replace("%", "%%"), text))
         variables[option.variable] = text
     return variables
 
 
 def inherited_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """The options in our own environment: launchers would not pass them on to other hosts."""
+    """Return the options set in our own environment, which launchers would not pass on to other
+    hosts."""
     options = {option.variable: option for option in tables.load().options}
     found = {name: value for name, value in environment.items() if name in options}
     for name, value in found.items():
@@ -36,7 +39,8 @@ def inherited_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def check_pages(variables: Mapping[str, str]) -> None:
-    """The library's rules for a page cache whose sizes depend on each other (src/shmem/cache_options.cpp)."""
+    """Apply the library's rules for page cache sizes that depend on each other
+    (src/shmem/cache_options.cpp)."""
 
     def read(name: str) -> float:
         option = tables.load().option(name)
@@ -56,7 +60,8 @@ def check_pages(variables: Mapping[str, str]) -> None:
 
 
 def warn_of_folders(variables: Mapping[str, str]) -> None:
-    """Says so when a file is to be written to a folder that is not here; it may be where its writer runs."""
+    """Warn if a file is to be written to a folder that does not exist here; it may exist where the
+    writer runs."""
     for option in tables.load().options:
         path = variables.get(option.variable, "") if option.type == "path" else ""
         folder = os.path.dirname(path)
@@ -70,12 +75,12 @@ def warn_of_folders(variables: Mapping[str, str]) -> None:
 
 
 def choose_objects(parsed: command.Command, tag: str | None) -> list[preload.Choice]:
-    """The preload objects for all programs of a command."""
+    """Return the preload objects for all programs of a command."""
     objects = home.find().objects()
     if tag:
         for (
             program
-        ) in parsed.programs:  # one that runs without Nearcache would keep the others waiting
+        ) in parsed.programs:  # a program that runs without Nearcache would keep the others waiting
             look = command.locate_in_launcher if parsed.launcher else command.locate
             path = look(parsed.words[program.start], folder=program.folder)
             if path and elf.is_elf(path):
@@ -94,14 +99,15 @@ def choose_objects(parsed: command.Command, tag: str | None) -> list[preload.Cho
 
 
 def warn_of_launcher(launcher: str, chosen: home.PreloadObject) -> None:
-    """Says so when the launcher belongs to another MPI than the program: each rank would run alone."""
+    """Warn if the launcher belongs to another MPI than the program: each rank would run alone."""
     path = command.locate(launcher) if launcher else None
     started_by = mpi.of_launcher(path) if path else None
-    # mpiexec of MPICH starts programs of the standard ABI as well, that of Open MPI those of its OpenSHMEM.
+    # MPICH's mpiexec also starts programs of the standard ABI, and Open MPI's those of its
+    # OpenSHMEM.
     families = {"abi": ("abi", "mpich", "openmpi"), "oshmem": ("openmpi",)}.get(
         chosen.family, (chosen.family,)
     )
-    if chosen.family in ("sandia", "openshmem"):  # they are started by any launcher that speaks PMI
+    if chosen.family in ("sandia", "openshmem"):  # any launcher that speaks PMI starts them
         return
     if started_by and started_by.family not in families:
         print(
@@ -114,7 +120,7 @@ def warn_of_launcher(launcher: str, chosen: home.PreloadObject) -> None:
 def warn_of_memory_hook(
     parsed: command.Command, chosen: home.PreloadObject, environment: Mapping[str, str]
 ) -> None:
-    """Says so when Open MPI's shmem_finalize is going to crash, with Nearcache or without."""
+    """Warn if Open MPI's shmem_finalize is going to crash, with or without Nearcache."""
     given = {
         **environment,
         **{
@@ -138,7 +144,7 @@ def prepare(
     tag: str | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> tuple[list[str], list[preload.Choice]]:
-    """The words to start instead of `words`, and the choices made."""
+    """Return the words to start instead of `words`, and the choices made."""
     environment = os.environ if environment is None else environment
     parsed = command.parse(words)
     if parsed.config_file:
@@ -161,7 +167,7 @@ def prepare(
 
 
 def start(words: Sequence[str]) -> NoReturn:
-    """Replaces this process, so that signals and the exit code are the program's own."""
+    """Replace this process, so that signals and the exit code are the program's own."""
     sys.stdout.flush()
     sys.stderr.flush()
     try:

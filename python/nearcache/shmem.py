@@ -1,4 +1,4 @@
-"""OpenSHMEM: which library a program uses, and what this machine's settings do to it."""
+"""Determines which OpenSHMEM library a program uses, and how this machine's settings affect it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ FAMILIES = (
     "oshmem",
     "sandia",
     "openshmem",
-)  # Open MPI's, Sandia's, any other by the version of the specification
+)  # Open MPI's, Sandia's, and any other, by the version of the specification
 
-# Asked in a process of its own: loading such a library has side effects. What these functions tell needs no shmem_init.
+# Run in a process of its own, because loading such a library has side effects. These functions do
+# not need shmem_init.
 ASK_LIBRARY = """
 import ctypes, sys
 library = ctypes.CDLL(sys.argv[1])
@@ -30,12 +31,16 @@ print("OpenSHMEM", f"{major.value}.{minor.value}", name.value.decode(errors="rep
 
 
 def is_shmem_name(name: str) -> bool:
-    """liboshmem.so.40 (Open MPI), libsma.so.1 (Sandia, Cray), libosmpi.so, libshmem.so."""
+    """Return whether a name is that of an OpenSHMEM library.
+
+    These are liboshmem.so.40 (Open MPI), libsma.so.1 (Sandia, Cray), libosmpi.so, libshmem.so.
+    """
     return re.match(r"lib(oshmem|sma|osmpi|shmem)\.so(\.|$)", name) is not None
 
 
 def family_and_version(text: str | None, library: object) -> tuple[str, str]:
-    """What a library's answer to ASK_LIBRARY tells; by its name alone where it does not answer (text is None)."""
+    """Return family and version from a library's answer to ASK_LIBRARY; by its name alone if it
+    does not answer (text is None)."""
     name = os.path.basename(str(library))
     specification = re.search(r"^OpenSHMEM (\d+\.\d+) (.*)$", text or "", re.M)
     if name.startswith("liboshmem"):
@@ -47,12 +52,13 @@ def family_and_version(text: str | None, library: object) -> tuple[str, str]:
 
 
 def has_memory_hook(family: str, version: str) -> bool:
-    """Whether it is Open MPI's before version 5."""
+    """Return whether the library is Open MPI's, older than version 5."""
     return family == "oshmem" and not re.match(r"[5-9]|\d\d", version)
 
 
 def memory_hook_pitfall(environment: Mapping[str, str], words: Sequence[str] = ()) -> str:
-    """Open MPI 4's finalize crashes while its hook of the system's memory calls is in place."""
+    """Return a warning if Open MPI 4's finalize would crash because its hook of the system's memory
+    calls is in place; else ""."""
     at = [index for index, word in enumerate(words) if word.lstrip("-") in ("mca", "gmca", "omca")]
     given = [
         words[index + 2]
@@ -69,7 +75,8 @@ def memory_hook_pitfall(environment: Mapping[str, str], words: Sequence[str] = (
 
 
 def heap_pitfall(environment: Mapping[str, str]) -> str:
-    """The variable of the specification is not the one that Open MPI reads."""
+    """Return a warning if the specification's heap variable is set but not the one that Open MPI
+    reads; else ""."""
     ours = [
         name
         for name in ("SMA_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE")

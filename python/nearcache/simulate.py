@@ -1,9 +1,11 @@
-"""`nearcache simulate`: replays traces (NEARCACHE_TRACE) through the library's own cache, by policy, storage and index.
+"""`nearcache simulate`: replays traces (NEARCACHE_TRACE) through the library's own cache, by
+policy, storage and index.
 
-The work is done by nearcache-simulate of the build or installation; here its traces are found and its options described.
+nearcache-simulate of the build or installation does the work; this module finds its traces and
+describes its options.
 
-    traces(["run"])                      the files of all ranks of run.<rank>.nctrace
-    ask(["run"], "--summary")            what nearcache-simulate answers, as a dictionary
+traces(["run"])                      the files of all ranks of run.<rank>.nctrace
+ask(["run"], "--summary")            the answer of nearcache-simulate, as a dictionary
 """
 
 from __future__ import annotations
@@ -25,11 +27,12 @@ from .errors import Command, NearcacheError
 
 PROGRAM = "nearcache-simulate"
 SUFFIX = ".nctrace"
-said: set[str] = set()  # notes on traces, which several questions about them would repeat
+said: set[str] = set()  # notes on traces already shown, which several questions would repeat
 
 
 def executable() -> Path:
-    """The program: of a build (bin/), installed (libexec/nearcache/), or the wheel's."""
+    """Return the program's path: in a build (bin/), installed (libexec/nearcache/), or in the
+    wheel."""
     folder = home.find().path
     for path in (
         folder / "bin" / PROGRAM,
@@ -50,13 +53,14 @@ def _rank_of(path: str) -> int:
 
 
 def traces_of_ranks(prefix: str) -> list[str]:
-    """Those that NEARCACHE_TRACE=prefix has written."""
+    """Return the traces written with NEARCACHE_TRACE=prefix."""
     found = glob.glob(glob.escape(prefix) + ".*" + SUFFIX)
     return sorted((path for path in found if _rank_of(path) >= 0), key=_rank_of)
 
 
 def traces(names: Iterable[object]) -> list[str]:
-    """Files as they are; a prefix (the value of NEARCACHE_TRACE) stands for the files of all its ranks."""
+    """Return files as they are; a prefix (the value of NEARCACHE_TRACE) stands for the files of all
+    its ranks."""
     files = []
     for name in map(str, names):
         if os.path.isfile(name):
@@ -77,14 +81,15 @@ def command(names: Iterable[object], *flags: object) -> list[str]:
 
 
 def ask(names: Iterable[object], *flags: object) -> Any:
-    """The JSON answer to --summary, --curve, --safety or a simulation. Its notes on damaged traces go to standard error, once."""
+    """Return the JSON answer to --summary, --curve, --safety or a simulation. Notes on damaged
+    traces go to standard error, once."""
     asks = {"--summary", "--curve", "--safety"} & set(flags)
     more = () if asks else ("--json", "-")
     done = subprocess.run(
         command(names, *flags, *more),
         capture_output=True,
         encoding="utf-8",
-        errors="backslashreplace",  # it names traces as they are called
+        errors="backslashreplace",  # it prints the traces' names, which may hold any bytes
     )
     if done.returncode:
         raise NearcacheError(
@@ -97,7 +102,7 @@ def ask(names: Iterable[object], *flags: object) -> Any:
 
 
 def _flags(given: Mapping[str, Any]) -> list[str]:
-    """The program's flags of click's values."""
+    """Return the program's flags for click's values."""
     flags = []
     for name, value in given.items():
         flag = "--" + name.replace("_", "-")

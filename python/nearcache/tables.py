@@ -1,4 +1,5 @@
-"""The tables of options, counters and known defects of hosts, as the library itself prints them (share/nearcache/tables.json)."""
+"""The tables of options, counters and known host defects, as the library itself prints them
+(share/nearcache/tables.json)."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ class Option:
     scope: str
     type: str
     default: str
-    least: str  # the range of a number; empty for what is none
+    least: str  # the range of a number; empty for other types
     most: str
     unit: str
     help: str
@@ -47,7 +48,10 @@ class Option:
         return f"{self.least} to {self.most}" if self.least else ""
 
     def check(self, text: str, said_as: str = "") -> None:
-        """Raises an error that says what is allowed unless `text` is a value of this option; `said_as` is its name there, without it the flag."""
+        """Raise an error that lists what is allowed unless `text` is a value of this option.
+
+        `said_as` is the option's name in the message; by default the flag.
+        """
         if self.values:
             allowed = "" if text.lower() in self.values else ", ".join(self.values)
         else:

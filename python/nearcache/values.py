@@ -1,4 +1,5 @@
-"""What options are written as, by type: the same texts as the library takes (src/base/text.cpp, path_pattern.cpp)."""
+"""Parses options' values by type, accepting the same texts as the library (src/base/text.cpp,
+path_pattern.cpp)."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 
 NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
 BYTES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-DIGITS = 30  # of a whole number; more are in no option's range
+DIGITS = 30  # of a whole number; a longer one is out of range for every option
 TIMES = {"": 1, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 # What options `storage` and `index` allow at most; who advises values for them must stay within.
 MOST_STORAGE, MOST_INDEX = 32 << 30, 1 << 28
@@ -49,7 +50,8 @@ def read_time(text: str) -> float | None:
 
 
 def read_count(text: str) -> int | None:
-    """None for what Python would rather not convert, too: it is out of every range."""
+    """Return the number; None if ill-formed, or too long for Python to convert cheaply and so out
+    of every range."""
     return int(text) if re.fullmatch(rf"[0-9]{{1,{DIGITS}}}", text) else None
 
 
@@ -95,7 +97,8 @@ def read_provider(text: str) -> str | None:
     return text if re.fullmatch(r"[^/, \t\n]{0,23}", text) else None
 
 
-# By type: reads a text, None if it is ill-formed; and what is allowed.
+# By type: a function that parses a text (None if it is ill-formed), and a description of what is
+# allowed.
 TYPES = {
     "bool": (read_bool, "true or false"),
     "count": (read_count, "a whole number"),
@@ -119,7 +122,7 @@ TYPES = {
 
 
 def problem(kind: str, text: str, least: str = "", most: str = "") -> str:
-    """What is allowed, if `text` is no value of the type or lies outside of the range; else nothing."""
+    """Return what is allowed if `text` is ill-formed or out of range; else ""."""
     read, allowed = TYPES[kind]
     value = read(text)
     if least:

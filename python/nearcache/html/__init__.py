@@ -1,4 +1,4 @@
-"""`nearcache report FILE --html OUT`: a report as one page that needs no network and no script to be read.
+"""`nearcache report FILE --html OUT`: a report as one page, readable without network or scripts.
 
 timeline, histograms, ranks, adaptations    figures with their tables, drawn by svg and bars
 verdict, settings                           words, key figures, windows, options, counters
@@ -17,7 +17,7 @@ from ..report_file import DAMAGE, damaged
 
 
 def page(document: Report) -> str:
-    """The page of a report as text."""
+    """Return the page of a report as text."""
     try:
         import jinja2
     except ImportError:
@@ -35,7 +35,7 @@ def page(document: Report) -> str:
 
 
 def write(document: Report, source: str, out: str) -> None:
-    """Writes the page of a report read from `source` to the file `out`; - is standard output."""
+    """Write the page of a report read from `source` to the file `out`; - is standard output."""
     if out != "-" and source != "-" and os.path.exists(out) and os.path.samefile(source, out):
         raise NearcacheError(f"{out} is the report itself; name another file for the page")
     text = page(document).encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""How the tuner changed index and storage while the program ran."""
+"""Charts of how the tuner changed index and storage while the program ran."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .svg import Frame, number, steps_path, tag
 Key = Literal["storage_bytes", "index_entries"]
 Text = Callable[[int], str]
 
-BANDS = 100  # of the time axis
-MOST_LINES = 8  # more windows on ranks are drawn as a band and their median
+BANDS = 100  # bands on the time axis
+MOST_LINES = 8  # with more pairs of rank and window, draw a band and the median
 
 
 def _powers(values: Sequence[int], text: Text) -> list[tuple[int, str]]:
-    """Ticks at powers of two around the values, at most six: (log2, text)."""
+    """Return ticks at powers of two around the values, at most six: (log2, text)."""
     low, high = math.floor(math.log2(min(values))), math.ceil(math.log2(max(values)))
     high = max(high, low + 1)
     step = -(-(high - low) // 5)
@@ -32,7 +32,7 @@ def _powers(values: Sequence[int], text: Text) -> list[tuple[int, str]]:
 
 
 def _stairs(frame: Frame, rows: Sequence[Adaptation], key: Key, low: int, span_ns: int) -> Markup:
-    """How each window on a rank went from size to size."""
+    """Draw the sizes of each window on each rank as stairs."""
     series: dict[tuple[int, int], list[tuple[float, float]]] = {}
     for row in rows:
         series.setdefault((row["rank"], row["window"]), []).append(
@@ -50,7 +50,7 @@ def _stairs(frame: Frame, rows: Sequence[Adaptation], key: Key, low: int, span_n
 
 
 def _by_window(rows: Sequence[Adaptation]) -> dict[tuple[int, int], list[Adaptation]]:
-    """The adaptations of each window on a rank, in time."""
+    """Return the adaptations of each window on each rank, in order of time."""
     series: dict[tuple[int, int], list[Adaptation]] = {}
     for row in rows:
         series.setdefault((row["rank"], row["window"]), []).append(row)
@@ -60,7 +60,8 @@ def _by_window(rows: Sequence[Adaptation]) -> dict[tuple[int, int], list[Adaptat
 def _quantiles(
     rows: Sequence[Adaptation], key: Key, span_ns: int
 ) -> list[tuple[float, float, float] | None]:
-    """At the end of each band of time: least, median and largest log2 of the sizes; None while there is none."""
+    """Return the least, median and largest log2 of the sizes at the end of each time band; None
+    while there is no size."""
     series = [
         ([row["ns"] for row in rows_of], [math.log2(row[key]) for row in rows_of])
         for rows_of in _by_window(rows).values()
@@ -76,7 +77,7 @@ def _quantiles(
 
 
 def _band(frame: Frame, found: Sequence[tuple[float, float, float] | None], low: int) -> Markup:
-    """The range of all windows on ranks, and their median."""
+    """Draw the range over all windows on all ranks, and their median."""
     first = next((i for i, at in enumerate(found) if at is not None), BANDS)
     edges = [frame.x(i) for i in range(first, BANDS + 1)]
     least, middle, most = (
@@ -90,7 +91,7 @@ def _band(frame: Frame, found: Sequence[tuple[float, float, float] | None], low:
 def sizes_over_time(
     name: str, title: str, rows: Sequence[Adaptation], key: Key, span_ns: int, text: Text
 ) -> Figure:
-    """A dot per adaptation; the scale is logarithmic, as sizes change by factors."""
+    """Draw a dot per adaptation on a logarithmic scale, as sizes change by factors."""
     ticks = _powers([row[key] for row in rows], text)
     low = ticks[0][0]
     shifted = [(power - low, label) for power, label in ticks]

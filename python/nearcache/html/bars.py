@@ -1,4 +1,4 @@
-"""Bars over classes or ranks: side by side, or stacked, with their labels."""
+"""Bars over classes or ranks, side by side or stacked, with their labels."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .svg import Frame, Ticks, tag
 
 Series = Sequence[tuple[str, Sequence[float]]]  # (mark, values of the bands)
 
-GAP = 0.18  # of a band on either side of its bars
-ROUND = 2.0  # px, corners of a bar
-WIDEST = 56.0  # px: two ranks would be walls otherwise
+GAP = 0.18  # share of a band left free on either side of its bars
+ROUND = 2.0  # px, corner radius of a bar
+WIDEST = 56.0  # px: with two ranks, bars would otherwise look like walls
 
 
 def _bar(frame: Frame, left: float, right: float, low: float, high: float, mark: str) -> Markup:
-    """From value `low` up to `high`; a value that is not zero stays visible."""
+    """Draw a bar from value `low` up to `high`; a value other than zero stays visible."""
     over = max(0.0, right - left - WIDEST) / 2
     left, right = left + over, right - over
     top, bottom = frame.y(high), frame.y(low)
@@ -35,7 +35,7 @@ def _bar(frame: Frame, left: float, right: float, low: float, high: float, mark:
 
 
 def stacked(frame: Frame, series: Series) -> Markup:
-    """One bar per band; `series` are (mark, values) from below."""
+    """Draw one bar per band; `series` are (mark, values) from the bottom up."""
     parts: list[Markup] = []
     base: list[float] = [0] * frame.bands
     for mark, values in series:
@@ -56,7 +56,7 @@ def stacked(frame: Frame, series: Series) -> Markup:
 
 
 def beside(frame: Frame, series: Series) -> Markup:
-    """A bar per series in every band."""
+    """Draw a bar per series in every band."""
     parts, width = [], (1 - 2 * GAP) / len(series)
     for i, (mark, values) in enumerate(series):
         for band, value in enumerate(values):
@@ -67,7 +67,7 @@ def beside(frame: Frame, series: Series) -> Markup:
 
 
 def ranges(frame: Frame, lows: Sequence[float], highs: Sequence[float]) -> Markup:
-    """Lines from the lowest to the highest value of a band."""
+    """Draw lines from the lowest to the highest value of each band."""
     return Markup("").join(
         tag(
             "line",
@@ -94,7 +94,7 @@ def chart(
     tips: bool = True,
     height: int = 230,
 ) -> Markup:
-    """A chart whose bands have `labels` below their middles; `draw(frame)` gives the marks."""
+    """Draw a chart with `labels` centred below its bands; `draw(frame)` returns the marks."""
     frame = Frame(width, height, len(labels), y_ticks[-1][0])
     axes = frame.y_axis(y_ticks) + frame.x_axis(
         [(band + 0.5, label) for band, label in enumerate(labels)]

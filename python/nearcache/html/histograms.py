@@ -1,4 +1,4 @@
-"""Histograms of the sizes of gets and of how often keys are asked for (the paper's Fig. 2)."""
+"""Histograms of the sizes of gets and of how often keys are requested (the paper's Fig. 2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from .svg import Ticks
 
 
 def _with_those_between(classes: Iterable[int]) -> list[int]:
-    """The classes and the empty ones between them, ascending: classes are powers of two, and 0."""
+    """Return the classes and the empty ones between them, ascending: classes are powers of two, and
+    0."""
     known = sorted(classes)
     if any(value < 0 or value & (value - 1) for value in known):
         raise ValueError(f"classes {known} are not powers of two")
@@ -85,7 +86,7 @@ def sizes(found: Sequence[Size]) -> Figure:
 
 
 def repeats(classes: Sequence[ReuseClass]) -> float | None:
-    """Share of gets that ask again for what was asked for before, 0..1; None without gets."""
+    """Return the share of gets that repeat an earlier request, 0..1; None without gets."""
     gets = sum(row["gets"] for row in classes)
     return max(0.0, 1 - sum(row["keys"] for row in classes) / gets) if gets else None
 
@@ -157,7 +158,8 @@ def _share_ticks(top: float) -> Ticks:
 
 
 def section(document: Report) -> Section:
-    """Sizes and reuse, whichever are there. Caches of pages know no keys."""
+    """Return the histograms of sizes and of reuse, as far as the report has them. Page caches have
+    no keys."""
     details: Details = document.get("details") or {}
     shmem = api(document) == "OpenSHMEM"
     part = Section("locality", "Sizes" if shmem else "Sizes and reuse")

@@ -1,4 +1,4 @@
-"""What the page is made of: tables, and figures with their legend, drawings, tips and table."""
+"""The parts of a page: tables, and figures with their legend, drawings, tips and table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from markupsafe import Markup
 from ..report_counts import ACCESS_TYPES
 
 Widths = tuple[tuple[str, int], ...]  # (width class, px)
-# A drawing is made once per width, so that its text has the same size everywhere; the style sheet shows the one that fits.
+# A drawing is made once per width, so that its text always has the same size; the style sheet shows
+# the one that fits.
 FULL: Widths = (("wide", 1120), ("medium", 540), ("narrow", 330))
 HALF: Widths = (("medium", 540), ("narrow", 330))
 LABELS = {name: label for name, label, _ in ACCESS_TYPES}
@@ -22,7 +23,7 @@ class Table:
     columns: Sequence[tuple[str, str]]  # (heading, "text" or "number")
     rows: Sequence[Sequence[str]]
     note: str = ""
-    shown: int = 0  # rows before the fold; 0: all
+    shown: int = 0  # rows shown before the fold; 0: all
     header: bool = True  # the first column names the row
 
 
@@ -30,7 +31,7 @@ class Table:
 class Figure:
     name: str
     title: str
-    about: str  # what is drawn, in which units
+    about: str  # what is drawn, and in which units
     drawings: list[tuple[str, Markup]]  # (width class, SVG)
     table: Table | None
     # (class of the mark, label, figure beside it)
@@ -40,19 +41,19 @@ class Figure:
 
 @dataclass
 class Section:
-    """A part of the page; one without content says why in `missing`."""
+    """A part of the page; a part without content gives the reason in `missing`."""
 
     name: str
     title: str
     words: list[str] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
-    folded: list[Table] = field(default_factory=list)  # tables that are closed at first
+    folded: list[Table] = field(default_factory=list)  # tables that are collapsed at first
     missing: str = ""
 
 
 def drawings(widths: Widths, draw: Callable[[str, int], Markup]) -> list[tuple[str, Markup]]:
-    """`draw(name, width)` for each width."""
+    """Call `draw(name, width)` for each width."""
     return [(width_class, draw(width_class, width)) for width_class, width in widths]
 
 

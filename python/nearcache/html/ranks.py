@@ -12,15 +12,15 @@ from . import bars, scale
 from .parts import HALF, Figure, Section, Table, counted, drawings
 from .svg import Ticks
 
-BARS = 32  # more ranks share a bar: at 400 px a bar of its own would be thinner than the line around it
-EVEN = 1.1  # times the mean: less is no concentration worth a sentence
-SHOWN = 16  # rows of a table before the fold
+BARS = 32  # more ranks share bars: at 400 px, single bars would be thinner than their outlines
+EVEN = 1.1  # times the mean: below this, concentration is not worth a sentence
+SHOWN = 16  # rows of a table shown before the fold
 
 
 def _groups(
     values: Sequence[float], names: tuple[str, str]
 ) -> list[tuple[str, str, Sequence[float]]]:
-    """Values of neighbouring ranks together, at most BARS groups: (label, name, values)."""
+    """Group the values of neighbouring ranks into at most BARS groups: (label, name, values)."""
     one, several = names
     size = -(-len(values) // BARS)
     groups = [values[at : at + size] for at in range(0, len(values), size)]
@@ -44,7 +44,7 @@ def per_rank(
     text: Callable[[float], str],
     ticks: Callable[[float], Ticks],
 ) -> Figure:
-    """Bars of the mean of each rank or group of ranks, with the range inside a group."""
+    """Draw the mean of each rank or group of ranks as bars, with the range within each group."""
     groups = _groups(values, names)
     means = [sum(group) / len(group) for _, _, group in groups]
     lows, highs = ([of(group) for _, _, group in groups] for of in (min, max))
@@ -81,7 +81,7 @@ def per_rank(
 
 
 def spread_table(document: Report) -> Table:
-    """Smallest, mean and largest rank."""
+    """Return a table of the smallest, mean and largest value over ranks."""
     rows = []
     for name, label, text in (
         ("gets", "gets", counts),
@@ -143,7 +143,7 @@ def _concentration(most: Target, gets: int, count: int, one: str) -> str:
 
 
 def targets(document: Report) -> Section:
-    """Where gets go: the targets with most of them first."""
+    """Return where gets go, the targets with most gets first."""
     part = Section("targets", "Targets")
     one = processes(document)[0]
     rows = (document.get("details") or {}).get("targets") or []

@@ -1,4 +1,4 @@
-"""Ticks and the texts of quantities on axes and in tables."""
+"""Ticks, and texts of quantities on axes and in tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Text = Callable[[float], str]
 
 
 def count_text(value: float) -> str:
-    """A count on an axis: at most five characters."""
+    """Format a count for an axis, in at most five characters."""
     for limit, divisor, unit in (
         (1e15, 1e15, "P"),
         (1e12, 1e12, "T"),
@@ -31,12 +31,12 @@ def count_text(value: float) -> str:
 
 def percent(share: float) -> str:
     if 0 < share < 0.0005:
-        return "<0.1%"  # not 0.0%: some there are
+        return "<0.1%"  # not 0.0%: there are some
     return f"{100 * share:.1f}%"
 
 
 def whole_bytes(value: float) -> str:
-    """Bytes without needless decimals: 64 KiB, 1.5 MiB."""
+    """Format bytes without needless decimals: 64 KiB, 1.5 MiB."""
     return bytes_text(value).replace(".0 ", " ")
 
 
@@ -48,7 +48,8 @@ def seconds_text(ns: float) -> str:
 
 
 def _step(top: float, bases: tuple[int, ...]) -> float:
-    """The smallest of bases times a power of the last base that needs at most five steps."""
+    """Return the smallest step, one of `bases` times a power of the last base, that reaches `top`
+    in at most five steps."""
     factor = bases[-1]
     size = factor ** math.floor(math.log(top / 5, factor))
     return next(
@@ -59,7 +60,8 @@ def _step(top: float, bases: tuple[int, ...]) -> float:
 
 
 def ticks(top: float, text: Text = count_text) -> Ticks:
-    """From 0 to at least `top`, in steps of 1, 2 or 5 times a power of ten; at least 1, as counts are whole."""
+    """Return ticks from 0 to at least `top`, in steps of 1, 2 or 5 times a power of ten, and of at
+    least 1, as counts are whole."""
     step = max(_step(top, (1, 2, 5, 10)), 1) if top > 0 else 1
     return [(i * step, text(i * step)) for i in range(max(1, math.ceil(top / step)) + 1)]
 
@@ -74,7 +76,7 @@ def ticks_of_share() -> Ticks:
 
 
 def ticks_of_time(span_ns: float, bands: int) -> Ticks:
-    """Round times along the x axis, in bands: (position, text)."""
+    """Return round times along the x axis, in bands: (position, text)."""
     size, unit = (1e9, "s") if span_ns >= 2e9 else (1e6, "ms")
     if span_ns >= 600e9:
         size, unit = 60e9, "min"
@@ -91,7 +93,7 @@ def ticks_of_time(span_ns: float, bands: int) -> Ticks:
 
 
 def class_text(start: float, text: Text = count_text) -> str:
-    """A class of counts from `start` up to twice as many: 4-7."""
+    """Format a class of counts from `start` up to twice as many: 4-7."""
     return (
         text(start)
         if start < 2

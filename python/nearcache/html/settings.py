@@ -23,7 +23,8 @@ from .parts import LABELS, Section, Table, counted
 
 
 def library_tables() -> Tables | None:
-    """The library's tables of options and counters, or None where it is not there: reports travel."""
+    """Return the library's tables of options and counters, or None if it is not installed where the
+    report is read."""
     try:
         return known.load()
     except NearcacheError:
@@ -31,7 +32,7 @@ def library_tables() -> Tables | None:
 
 
 def accesses(document: Report) -> Section:
-    """Totals by access type."""
+    """Return the totals by access type."""
     gets = document["totals"].get("gets", 0)
     rows = []
     for label, count, least, most, meaning in type_rows(document):
@@ -67,7 +68,7 @@ def accesses(document: Report) -> Section:
 
 
 def contexts(document: Report) -> Section:
-    """The rows of an OpenSHMEM program."""
+    """Return the section on the contexts of an OpenSHMEM program."""
     rows = []
     for row in document["windows"]:
         counters = row["counters"]
@@ -144,7 +145,8 @@ def windows(document: Report) -> Section:
 
 
 def _value(text: str, kind: str) -> object:
-    """What a text means, to compare values that are written differently; a text that is none stands for itself."""
+    """Parse a text, so that values written differently compare equal; an ill-formed text stands for
+    itself."""
     read = values.TYPES[kind][0] if kind in values.TYPES else None
     value = read(text.strip()) if read else text.lower()
     return text if value is None else value
@@ -154,7 +156,7 @@ UNITS = {"bytes": bytes_text, "power": bytes_text, "time": scale.seconds_text}
 
 
 def in_units(text: str, kind: str) -> str:
-    """A size or a time as people write it, if it is a plain number."""
+    """Format a size or a time with a unit if it is a plain number."""
     return UNITS[kind](int(text)) if kind in UNITS and text.isdigit() else text
 
 

@@ -1,4 +1,5 @@
-"""Writes SVG: elements whose attributes and texts are always escaped, and the frame (axes, scales) of a chart."""
+"""Writes SVG: elements with escaped attributes and texts, and the frame (axes, scales) of a
+chart."""
 
 from __future__ import annotations
 
@@ -7,22 +8,23 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
-FONT = 13  # px; drawings are shown at their own size or larger, so that no text gets smaller than 12 px
-# Widths of digits differ between fonts; DejaVu Sans, the widest of the usual ones, takes 0.64 of the font size.
+FONT = 13  # px; drawings are never scaled down, so that no text is smaller than 12 px
+# The width of digits depends on the font; DejaVu Sans, the widest common one, takes 0.64 of the
+# font size.
 GLYPH = 0.64 * FONT
 
 Ticks = Sequence[tuple[float, str]]  # (value or position, text)
 
 
 def number(value: float) -> str:
-    """A coordinate: short, and refused where it is none."""
+    """Format a coordinate briefly. Raises an error if it is not a finite number."""
     if not math.isfinite(value):
         raise ValueError(f"{value} where a number belongs")
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def tag(name: str, *children: str, **attributes: str | float | None) -> Markup:
-    """An element; `class_` is class, `stroke_width` stroke-width."""
+    """Return an element; `class_` becomes class, `stroke_width` stroke-width."""
     words = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(number(value) if isinstance(value, float) else value)}"'
         for key, value in attributes.items()
@@ -37,7 +39,7 @@ def text_width(text: str) -> float:
 
 
 def _touch(places: Sequence[tuple[float, float, str]]) -> bool:
-    """Whether labels (tick, middle, text) come closer than a character."""
+    """Return whether labels (tick, middle, text) come closer than one character to each other."""
     return any(
         right - left < (text_width(a) + text_width(b)) / 2 + GLYPH
         for (_, left, a), (_, right, b) in zip(places, places[1:])
@@ -49,7 +51,8 @@ def steps_path(
     values: Sequence[float | None],
     base: Sequence[float] | None = None,
 ) -> str:
-    """A stair through `values`, each between two `edges`; None is a gap. With `base`, the area down to it."""
+    """Return the path of a staircase through `values`, each between two `edges`; None is a gap.
+    With `base`, it encloses the area down to it."""
     path, drawing = [], False
     for left, right, value in zip(edges, edges[1:], values):
         if value is None:
@@ -67,7 +70,8 @@ def steps_path(
 
 
 class Frame:
-    """The plotting area of a chart of equally wide bands on the x axis (slots of time, classes, ranks)."""
+    """The plotting area of a chart with equally wide bands on the x axis (time slots, classes,
+    ranks)."""
 
     def __init__(
         self,
@@ -84,7 +88,7 @@ class Frame:
         self.left, self.right, self.upper, self.lower = left, width - right, upper, height - lower
 
     def x(self, band: float) -> float:
-        """The left edge of a band, which may be a fraction."""
+        """Return the x coordinate of a band's left edge; `band` may be fractional."""
         return self.left + (self.right - self.left) * band / max(self.bands, 1)
 
     def y(self, value: float) -> float:
@@ -95,7 +99,7 @@ class Frame:
         return [self.x(band) for band in range(self.bands + 1)]
 
     def y_axis(self, ticks: Ticks) -> Markup:
-        """Lines across with their labels: (value, text) pairs."""
+        """Draw horizontal lines with their labels: (value, text) pairs."""
         parts = []
         for value, text in ticks:
             y = self.y(value)
@@ -121,7 +125,8 @@ class Frame:
         return Markup("").join(parts)
 
     def x_axis(self, ticks: Ticks) -> Markup:
-        """Labels below: (position in bands, text) pairs; where they would touch, every second, third ... is shown."""
+        """Draw labels below: (position in bands, text) pairs. Where they would touch, only every
+        second, third, ... is shown."""
         places = [
             (
                 self.x(band),
@@ -153,7 +158,7 @@ class Frame:
     def drawing(
         self, name: str, title: str, description: str, *parts: str, tips: str | None = None
     ) -> Markup:
-        """The whole SVG. `tips` names the texts that are shown over its bands."""
+        """Return the whole SVG. `tips` names the texts that are shown over its bands."""
         cross = (
             tag(
                 "rect",

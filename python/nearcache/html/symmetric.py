@@ -1,4 +1,5 @@
-"""What OpenSHMEM and UPC programs have besides: symmetric objects, and the calls that were acquires."""
+"""Sections only for OpenSHMEM and UPC programs: symmetric objects, and the calls that were
+acquires."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from ..report_details import Acquire, Details
 from . import scale
 from .parts import Section, Table, counted
 
-SHOWN = 16  # rows of a table before the fold
+SHOWN = 16  # rows of a table shown before the fold
 
 
 def _shown(
@@ -30,7 +31,7 @@ def _shown(
 
 
 def objects(details: Details | None) -> Section:
-    """Which symmetric objects the gets access."""
+    """Return the section on the symmetric objects that gets access."""
     part = Section("objects", "Symmetric objects")
     found = (details or {}).get("objects")
     if found is None:
@@ -76,7 +77,7 @@ def _mean(row: Acquire) -> str:
 
 
 def acquires(details: Details | None, totals: Counters) -> Section:
-    """Which calls made the caches forget what they had read, and how much."""
+    """Return the section on the calls that invalidated what the caches had read, and how much."""
     part = Section("acquires", "Acquires")
     rows = (details or {}).get("acquires")
     if rows is None:

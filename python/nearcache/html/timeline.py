@@ -1,4 +1,5 @@
-"""Charts over time: access types, hit ratio, storage. The report's counters are cumulative; drawn is what each slot added."""
+"""Charts over time: access types, hit ratio, storage. The report's counters are cumulative; the
+charts show the increase per slot."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ MISSING = "gets over time"
 
 
 def slots_of(points: Sequence[Counters], types: Sequence[AccessType]) -> list[Counters]:
-    """What happened in each slot: differences of the counters at the ends of two slots."""
+    """Return what happened in each slot: the differences between its counters and those of the slot
+    before."""
     names = dict.fromkeys(("gets", *HITS, *(one.name for one in types)))
     slots: list[Counters] = []
     before: Counters = {}
@@ -59,7 +61,7 @@ def _stack(frame: Frame, slots: Sequence[Counters], used: Sequence[str]) -> list
 def accesses(
     slots: Sequence[Counters], slot_ns: int, types: Sequence[AccessType], everybody: str
 ) -> Figure:
-    """Stacked: the access types of the gets of each slot."""
+    """Return a stacked chart of the access types of each slot's gets."""
     used = [one.name for one in types if any(slot[one.name] for slot in slots)]
     labels = {one.name: one.label for one in types}
     meanings = {one.name: one.meaning for one in types}
@@ -121,7 +123,7 @@ def _shown(share: float | None) -> str:
 def hit_ratio(
     slots: Sequence[Counters], points: Sequence[Counters], slot_ns: int, kinds: str
 ) -> Figure:
-    """Share of hits in each slot, and in all gets so far."""
+    """Return a chart of the share of hits in each slot, and in all gets so far."""
     each = [hit_rate(slot) if slot["gets"] else None for slot in slots]
     so_far = [hit_rate(point) if point.get("gets") else None for point in points]
 
@@ -191,7 +193,8 @@ def _levels(point: Counters, ns: int, shmem: bool) -> list[str]:
 
 
 def storage(points: Sequence[Counters], slot_ns: int, shmem: bool) -> Figure:
-    """Size of the storage and the part of it that holds entries; of caches of pages, what a get may be served of them."""
+    """Return a chart of the storage size and the part that holds entries or, for page caches, the
+    part that can serve gets."""
     what, used, whose = (
         ("caches", "valid", "PEs and contexts")
         if shmem

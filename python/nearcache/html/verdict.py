@@ -21,29 +21,32 @@ from .scale import percent, seconds_text
 
 
 class Verdict(TypedDict):
-    """A report's own."""
+    """The verdict contained in a report."""
 
     helped: bool
-    saved_seconds: float  # a rank, mean
+    saved_seconds: float  # per rank, mean
     text: str
 
 
-# Shares of gets from which a kind of miss is worth a sentence: the thresholds at which the library's tuner acts.
+# Shares of gets from which a kind of miss deserves a sentence: the thresholds at which the
+# library's tuner acts.
 WORTH_SAYING = 0.05
-WORTH_NAMING = 0.25  # what acquires dropped, of the bytes fetched
-# Storage that is so full has no room for what is asked for: what is left lies between entries.
+WORTH_NAMING = 0.25  # share of the fetched bytes dropped by acquires
+# Storage filled to this share has no room for further requests: the free space lies between
+# entries.
 FULL = 0.75
 
 
 def headline(document: Report) -> str:
-    """How much faster or slower the run was than an uncached one would have been, as the library estimates."""
+    """Say how much faster or slower the run was than an uncached one would have been, by the
+    library's estimate."""
     verdict, totals = document["verdict"], document["totals"]
     if totals.get("hits_old"):
         return "The program breaks the cache's contract: it was served stale data."
     saved, wall = verdict["saved_seconds"], document["wall_seconds"]["mean"]
     lost = not verdict["helped"] and saved < 0
     uncached = wall + saved
-    # an estimate of no time at all, or of many runs' time, is none that a factor could be made of
+    # an estimate of zero, or of many times the run time, gives no meaningful factor
     if not (verdict["helped"] or lost) or wall <= 0 or not 0 < uncached < 1000 * wall:
         return fallback(verdict)
     factor = uncached / wall if verdict["helped"] else wall / uncached
@@ -68,7 +71,7 @@ def sentence(text: str) -> str:
 
 
 def sentences(document: Report) -> list[str]:
-    """What the figures mean, the most important first."""
+    """Return what the figures mean, the most important first."""
     totals = document["totals"]
     found = [sentence(document["verdict"]["text"])]
     gets = totals.get("gets", 0)
@@ -96,7 +99,10 @@ def sentences(document: Report) -> list[str]:
 
 
 def levels(document: Report) -> tuple[int, int, int]:
-    """Of storage and index the largest level and what was in use then; totals hold the end, when windows may have been freed."""
+    """Return the largest level of the storage, its use, and the largest level of the index.
+
+    The totals are those at the end, when windows may have been freed.
+    """
     points = ((document.get("details") or {}).get("timeline") or {}).get("points") or []
     names = ("storage_bytes", "stored_bytes", "index_entries")
     by_window = {
@@ -120,7 +126,8 @@ def trial(document: Report, option: str, together: int) -> str:
 
 
 def advice(document: Report) -> list[str]:
-    """Which kinds of misses stand in the way, and what to start to get rid of them, where the figures say that it would."""
+    """Return which kinds of misses prevail, and the command that should reduce them if the figures
+    suggest one."""
     totals = document["totals"]
     shares = {
         name: totals.get(name, 0) / totals["gets"]
@@ -150,7 +157,7 @@ def advice(document: Report) -> list[str]:
 
 
 def most_dropped(document: Report) -> str:
-    """Which acquires made much of what was fetched useless; empty where they did not."""
+    """Say which acquires wasted much of the fetched data; empty if none did."""
     details: Details = document.get("details") or {}
     rows = by_dropped(details.get("acquires") or [])
     fetched = document["totals"].get("bytes_from_network", 0)
@@ -164,7 +171,7 @@ def most_dropped(document: Report) -> str:
 
 
 def openshmem_advice(document: Report) -> list[str]:
-    """The same for the page cache."""
+    """Like advice(), but for the page cache."""
     totals, found = document["totals"], []
     if dropped := most_dropped(document):
         found.append(dropped)
@@ -206,7 +213,7 @@ def storage_tile(document: Report) -> tuple[str, str, str]:
 
 
 def tiles(document: Report) -> list[tuple[str, str, str]]:
-    """(figure, what it is, more about it)"""
+    """Return the tiles: (figure, what it is, more about it)."""
     totals, ranks = document["totals"], max(document["ranks"], 1)
     wall = document["wall_seconds"]
     one, several = processes(document)

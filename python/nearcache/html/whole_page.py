@@ -1,4 +1,4 @@
-"""Puts the page together: parts of the report into the template, with its style and script inside."""
+"""Assembles the page: the report's parts in the template, with its style and script inlined."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ TEMPLATE = Path(__file__).resolve().parent / "template"
 
 
 def started(document: Report) -> str:
-    """`2026-11-23 06:00:00 UTC` for the report's `2026-11-23T06:00:00Z`."""
+    """Turn the report's `2026-11-23T06:00:00Z` into `2026-11-23 06:00:00 UTC`."""
     return str(document.get("started") or "").replace("T", " ").replace("Z", " UTC")
 
 
 def host(document: Report) -> str | None:
-    """Of rank 0, and how many there were."""
+    """Return the host of rank 0, and the number of hosts."""
     nodes = document.get("nodes") or 0
     return f"{document.get('host')}, one of {nodes} nodes" if nodes > 1 else document.get("host")
 
 
 def facts(document: Report) -> list[tuple[str, str]]:
-    """Where it ran: (name, value). Program and ranks are the page's heading."""
+    """Return where the program ran: (name, value). Program and ranks are in the page's heading."""
     mpi = next(
         iter(str(document.get("mpi") or "").splitlines()), ""
-    )  # MPI's own text about itself may be long
+    )  # an MPI's own version text may be long
     rows = [
         (api(document), mpi),
         ("command", document.get("command")),
@@ -64,12 +64,12 @@ def sections(document: Report, tables: Tables | None) -> list[Section]:
 
 
 def with_code(text: object) -> Markup:
-    """Escaped, and what stands in backquotes as code: commands to copy, names of options."""
+    """Escape a text and mark what is in backquotes as code: commands to copy, names of options."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def render(document: Report, tables: Tables | None) -> str:
-    """The page as text. `tables` are the library's, or None."""
+    """Return the page as text. `tables` are the library's, or None."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -93,7 +93,7 @@ def render(document: Report, tables: Tables | None) -> str:
         tiles=verdict.tiles(document),
         sections=parts,
         missing=[part.missing for part in parts if part.missing],
-        # The page may run this script and no other, whatever the report contains.
+        # Only this script may run on the page, whatever the report contains.
         style=Markup(style),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
