@@ -1,4 +1,5 @@
-"""Accesses to shared objects: gets, puts, steps of pointers-to-shared, and the temporaries that these need."""
+"""Accesses to shared objects: gets, puts, pointer-to-shared arithmetic, and the temporaries that
+these need."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Accesses(Part):
-    """Reads, writes and moves by the runtime's calls."""
+    """Lowers reads, writes and moves to the runtime's calls."""
 
     typenames: Typenames
 
@@ -30,17 +31,20 @@ class Accesses(Part):
         self._first_elements = set()  # names of shared objects, which begin on thread 0
 
     def begins_an_object(self, node):
-        """The node is the name of a shared object."""
+        """Note that the node is the name of a shared object."""
         self._first_elements.add(node)
 
     def is_strict(self, kind):
-        """Whether an access is strict: by its type, or by the pragma in force (6.5.1.1). A volatile object is one that others change without
-        a word, and its value must not come out of a cache: strict too."""
+        """Return whether an access is strict: by its type, or by the pragma in force (6.5.1.1).
+
+        Volatile objects are strict too: others may change them at any time, and their values must
+        not come out of a cache.
+        """
         quals = types.element_of(kind).quals
         return bool({"strict", "volatile"} & quals) or ("relaxed" not in quals and self.unit.strict)
 
     def is_plain(self, place):
-        """Whether an access is one of C."""
+        """Return whether an access can be written in plain C."""
         return place.local is not None and not self.is_strict(place.type)
 
     def _access(self, name, place):
@@ -87,7 +91,7 @@ class Accesses(Part):
             self.unit.error(self.unit.coord, f"'{kind}' is incomplete")
 
     def stored(self, place, node):
-        """The syntax of storing the value `node`; it yields what was stored."""
+        """Return the syntax that stores the value `node`; it yields the stored value."""
         kind = place.type
         self._check_object(place)
         if kind.is_array:
@@ -145,17 +149,19 @@ class Accesses(Part):
             index = c_ast.BinaryOp("+", copy.copy(earlier), index)
         step = "ncupc_element" if pointer in self._first_elements else "ncupc_add"
         made = call(step, pointer, index, *self.typenames.layout(element))
-        if whole_rows or before is not None:  # a[i][j] is one step from a
+        # combine the steps, so that a[i][j] is one step from a
+        if whole_rows or before is not None:
             self._sums[made] = (pointer, index)
         return made
 
     def by_itself(self, pointer):
-        """The same pointer, to elements of another size or in other blocks: a step by these is not one with those that led to it."""
+        """Return a copy of the pointer, now to elements of another size or block size, so that
+        later steps are not combined with those that led to it."""
         return copy.copy(pointer) if pointer in self._sums else pointer
 
     @staticmethod
     def _is_small(index, row):
-        """Whether what lies in this row of `row` elements can be counted by an int."""
+        """Return whether offsets within row `index`, of `row` elements, fit into an int."""
         return (
             isinstance(index, c_ast.Constant)
             and index.type == "int"
@@ -163,23 +169,23 @@ class Accesses(Part):
         )
 
     def temporary(self, kind, init):
-        """(name, declaration) of a new variable with the value `init`."""
+        """Return (name, declaration) of a new variable with the value `init`."""
         return self._variable(
             lambda name: self.typenames.declarator(kind.unqualified(), name, quals=[]), init
         )
 
     def operand_temporary(self, init):
-        """The same of the C compiler's own type."""
+        """Like temporary(), but the C compiler infers the type."""
         return self._variable(
             lambda name: c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["__auto_type"])), init
         )
 
     def pointer_temporary(self, init):
-        """The same of a pointer-to-shared."""
+        """Like temporary(), for a pointer-to-shared."""
         return self._variable(pointer_declarator, init)
 
     def address_temporary(self, lvalue):
-        """The same of the address of a pointer-to-shared in private memory."""
+        """Like temporary(), for the address of a pointer-to-shared in private memory."""
         return self._variable(
             lambda name: c_ast.PtrDecl([], pointer_declarator(name)), c_ast.UnaryOp("&", lvalue)
         )
@@ -191,7 +197,8 @@ class Accesses(Part):
         )
 
     def steps(self, operator, value):
-        """The syntax of how many elements `p += value` or `p -= value` moves a pointer-to-shared on."""
+        """Return the syntax of the number of elements by which `p += value` or `p -= value` moves a
+        pointer-to-shared."""
         return (
             value.node
             if operator == "+"
@@ -199,5 +206,5 @@ class Accesses(Part):
         )
 
     def sequence(self, *items):
-        """({ a; b; c; })"""
+        """Return the syntax of ({ a; b; c; })."""
         return StatementExpr(c_ast.Compound(list(items), self.unit.coord), self.unit.coord)

@@ -1,4 +1,5 @@
-"""The alignment that a static shared object asks for by its type, _Alignas or an attribute: its pointer in C has none of them (C11 6.7.5)."""
+"""The alignment that a static shared object requests by its type, _Alignas or an attribute: in C,
+it is a pointer without any of these (C11 6.7.5)."""
 
 from __future__ import annotations
 
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
     from .expressions import Expressions
     from .typenames import Typenames
 
-EVERY_OBJECTS = 16  # the least that the runtime gives (src/upc/statics.cpp)
-LARGEST = 4096  # that of a thread's part of shared memory (src/upc/arena.h)
+EVERY_OBJECTS = 16  # the minimum guaranteed by the runtime (src/upc/statics.cpp)
+LARGEST = 4096  # alignment of a thread's part of shared memory (src/upc/arena.h)
 ATTRIBUTE = re.compile(r"\b(?:aligned|__aligned__)\b\s*(\()?")
 
 
 def _asked_for(text):
-    """What the attributes of a text ask for, as they spell it; an `aligned` alone is the most that any type of the machine needs."""
+    """Yield the alignments requested by the attributes in a text, as spelled. A bare `aligned`
+    requests the largest alignment of any type on the machine."""
     for found in ATTRIBUTE.finditer(text):
         if found[1] is None:
             yield "__BIGGEST_ALIGNMENT__"
@@ -37,7 +39,7 @@ def _asked_for(text):
 
 
 def _attributes(node):
-    """Those of a declaration, and of all parts of its declarator."""
+    """Yield the attributes of a declaration and of all parts of its declarator."""
     while isinstance(
         node, (c_ast.Decl, c_ast.Typedef, c_ast.PtrDecl, c_ast.ArrayDecl, c_ast.TypeDecl)
     ):
@@ -46,7 +48,8 @@ def _attributes(node):
 
 
 def _may_be_large(kind):
-    """Whether the alignment of a type may be more than every object has; attributes of a typedef are known by its missing size."""
+    """Return whether a type's alignment may exceed that of every object. Attributes of a typedef
+    show by its missing size."""
     if kind.is_array:
         return _may_be_large(kind.element)
     if kind.is_record:
@@ -57,21 +60,22 @@ def _may_be_large(kind):
 
 
 def _is_aligned_by_typedef(kind):
-    node = kind.alias and kind.alias.symbol.origin  # None of system headers' typedefs
+    node = kind.alias and kind.alias.symbol.origin  # None for typedefs of system headers
     return node is not None and any(
         any(_asked_for(getattr(each, "text", ""))) for each in _attributes(node)
     )
 
 
 class Alignments(Part):
-    """Of declarations of shared objects."""
+    """Finds the alignment of shared objects' declarations."""
 
     constants: Constants
     expressions: Expressions
     typenames: Typenames
 
     def asked_for(self, node, kind):
-        """The syntax of what a declaration asks for, beyond what every object has; a list."""
+        """Return a list of the syntax of the alignments that a declaration requests beyond that of
+        every object."""
         dimensions = kind.dimensions() if kind.is_array else []
         made = [self._alignof(each) for each in dimensions if _is_aligned_by_typedef(each)]
         made += self._of_type(types.element_of(kind))
@@ -111,7 +115,7 @@ class Alignments(Part):
 
     @staticmethod
     def largest(asked_for):
-        """The syntax of the largest of some."""
+        """Return the syntax of the largest of some alignments."""
         made = asked_for[0]
         for each in asked_for[1:]:
             made = c_ast.TernaryOp(c_ast.BinaryOp(">", made, each), made, each)

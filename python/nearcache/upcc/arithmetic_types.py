@@ -1,4 +1,4 @@
-"""The types of C's arithmetic: what their specifiers name, promotions and the usual conversions (C11 6.2.5, 6.3.1)."""
+"""C's arithmetic types: specifiers, promotions and the usual conversions (C11 6.2.5, 6.3.1)."""
 
 import ctypes
 
@@ -18,7 +18,8 @@ SIZES = {
 
 
 def arithmetic(words):
-    """The type that specifier words such as `unsigned long int` name; None if they name none."""
+    """Return the type that specifier words such as `unsigned long int` name; None if they name
+    none."""
     left = list(words)
     signed = True
     for word in ("unsigned", "signed", "__signed__", "__signed"):
@@ -58,7 +59,7 @@ DIFFERENCE = arithmetic(["long"])
 
 
 def wrapped(value, kind):
-    """An integer as a type of known size holds it (C11 6.3.1.3)."""
+    """Return the value of an integer converted to a type of known size (C11 6.3.1.3)."""
     if kind.words == ["_Bool"]:
         return int(value != 0)
     bits = 8 * kind.size
@@ -67,14 +68,14 @@ def wrapped(value, kind):
 
 
 def part_of_complex(kind):
-    """The type of the parts of a complex type; None for others."""
+    """Return the type of the parts of a complex type; None for others."""
     if not (kind.is_arithmetic and "_Complex" in kind.words):
         return None
     return arithmetic([word for word in kind.words if word != "_Complex"])
 
 
 def promoted(kind):
-    """After the integer promotions."""
+    """Return the type after the integer promotions."""
     if kind.is_arithmetic and not kind.floating and (kind.size or 8) < 4:
         return INT
     return (
@@ -87,7 +88,7 @@ def promoted(kind):
 
 
 def usual(a, b):
-    """After the usual arithmetic conversions."""
+    """Return the common type after the usual arithmetic conversions."""
     if not (a.is_arithmetic and b.is_arithmetic):
         return a if a.is_unknown or not b.is_unknown else b
     a, b = promoted(a), promoted(b)

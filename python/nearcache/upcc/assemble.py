@@ -1,4 +1,5 @@
-"""Puts the C text together: head, the #include lines of the source, the runtime's header, #undef lines, the translated text."""
+"""Assembles the C text: head, the #include lines of the source, the runtime's header, #undef lines,
+the translated text."""
 
 import re
 import subprocess
@@ -7,21 +8,21 @@ from .diagnostics import UpcError
 
 HEAD = "/* {name}: translated by upcc. Lines are those of the UPC source. */"
 RUNTIME = "#include <nearcache/upc_runtime.h>"
-# What the translator itself writes.
+# Names that the translator itself writes.
 OURS = re.compile(r"(?:NCUPC|ncupc|UPC|upc|bupc)_\w*|THREADS|MYTHREAD")
 LITERALS = re.compile(r"""#[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""")
 NAMES = re.compile(r"[A-Za-z_]\w*")
-# #undef of these is an error or warned of, and no text that was preprocessed has them.
+# #undef of these is an error or draws a warning, and preprocessed text does not contain them.
 FIXED = re.compile(r"__\w+__|defined")
 
 
 def names_in(text):
-    """The identifiers of a C text, without those in strings and line markers."""
+    """Return the identifiers of a C text, without those in strings and line markers."""
     return set(NAMES.findall(LITERALS.sub(" ", text)))
 
 
 def macros_after(head, cc_words):
-    """The names that are macros after the lines of `head`."""
+    """Return the names that are macros after the lines of `head`."""
     done = subprocess.run(
         [*cc_words, "-E", "-dM", "-x", "c", "-"],
         input=head,
@@ -35,10 +36,11 @@ def macros_after(head, cc_words):
 
 
 def assemble(name, prologue, printed, cc_words):
-    """The whole C text.
+    """Return the whole C text.
 
-    The printed text is expanded already: a name in it that is still a macro (`stdin`, which glibc defines as itself, or one that the
-    source undefined) would be expanded twice, and is undefined first.
+    The printed text is already expanded. A name in it that is still a macro (`stdin`, which glibc
+    defines as itself, or one that the source undefined) would be expanded again, so it is undefined
+    first.
     """
     head = "\n".join([*prologue, RUNTIME])
     again = names_in(printed) & macros_after(head + "\n", cc_words)

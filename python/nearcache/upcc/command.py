@@ -1,4 +1,5 @@
-"""upcc's command line: the options of C compilers, and a few of its own, taken apart into what each step gets."""
+"""upcc's command line: splits the options of C compilers, and a few of upcc's own, into the words
+for each step."""
 
 import os
 import re
@@ -53,7 +54,8 @@ LINK_WORDS = re.compile(
 PREPROCESS_VALUES = {"-D", "-U", "-include", "-imacros", "-Xpreprocessor"}
 DEPENDENCIES = {"-MD", "-MMD", "-MP", "-MG"}
 ASKED = re.compile(r"-print-|-dump|--print-|--target-help|-###")
-# Of Berkeley UPC's and GNU UPC's compilers, in many a Makefile; they mean nothing here.
+# Options of Berkeley UPC's and GNU UPC's compilers found in many Makefiles; they have no meaning
+# here.
 OTHERS = re.compile(
     r"--?network=|--?nonetwork$|--?pthreads(=|$)|--?(no-?)?opt$|-uses-(mpi|threads)$|--?translator=|-norc$|-fupc-|--?(no)?lines$|--?heap-offset=|"
     r"-nopthreads$|--?(no)?size-warn$|-extern-main$|-inst$|-W[uw],"
@@ -119,10 +121,11 @@ NEARCACHE_UPCC_DEBUG=1 (show where an internal error comes from).
 
 @dataclass(frozen=True)
 class Input:
-    """A file of the command line, or a word for the linker that keeps its place among them."""
+    """A file of the command line, or a word for the linker whose position among the files
+    matters."""
 
     path: str
-    kind: str  # upc, what -x names, other (C++, Fortran by their endings), object, word
+    kind: str  # upc, the argument of -x, other (C++, Fortran by their suffixes), object, word
 
     @property
     def stem(self):
@@ -142,17 +145,17 @@ class Invocation:
     dry: bool = False
     cc: str = ""
     shmem: str = ""
-    old_names: bool = False  # UPC 1.0's keywords
-    heap: int = 0  # bytes of shared heap that upcrun gives each thread; 0: as usual
-    linker: str = ""  # a command in place of the C compiler
+    old_names: bool = False  # accept UPC 1.0's keywords
+    heap: int = 0  # bytes of shared heap that upcrun gives each thread; 0: the default
+    linker: str = ""  # command used instead of the C compiler
     preprocessing: list[str] = field(
         default_factory=list
-    )  # -D, -U, -include: used up by the preprocessor
+    )  # -D, -U, -include: consumed by the preprocessor
     compiling: list[str] = field(default_factory=list)  # for the preprocessor and the compiler
-    linking: list[str] = field(default_factory=list)  # for the linker, at any place
-    dependencies: list[str] = field(default_factory=list)  # -MD and those that belong to it
-    ignored: list[str] = field(default_factory=list)  # those that mean nothing here
-    words: list[str] = field(default_factory=list)  # all, as they were given
+    linking: list[str] = field(default_factory=list)  # for the linker, in any position
+    dependencies: list[str] = field(default_factory=list)  # -MD and related options
+    ignored: list[str] = field(default_factory=list)  # options that have no meaning here
+    words: list[str] = field(default_factory=list)  # all words, as given
 
     @property
     def sources(self):
@@ -164,7 +167,7 @@ def usage(message):
 
 
 def split(text, name):
-    """The words of a command line that the user gave."""
+    """Return the words of a command line given by the user."""
     try:
         return shlex.split(text)
     except ValueError as error:
@@ -172,7 +175,8 @@ def split(text, name):
 
 
 def expanded(words, within=()):
-    """The words, with what stands in response files in place of @file; `within` are those that name these words."""
+    """Return the words with each @file replaced by the contents of the response file; `within`
+    lists the files that contain these words."""
     found = []
     for word in words:
         if word.startswith("@") and os.path.isfile(word[1:]):
@@ -194,7 +198,8 @@ def thread_count(text):
 
 
 def heap_size(text):
-    """Bytes; a number alone is of megabytes, as Berkeley's upcc takes it."""
+    """Parse a heap size; return it in bytes. A plain number means megabytes, as for Berkeley's
+    upcc."""
     size = read_bytes(text + "M" if text.isdigit() else "".join(text.split()))
     if not size or not float(size).is_integer():
         raise usage(f"-shared-heap wants a size such as 512M, and not '{text}'")
@@ -202,7 +207,7 @@ def heap_size(text):
 
 
 def dashed(word):
-    """(word, name) of an option of Berkeley's, which may begin with one dash or two."""
+    """Return (word, name) of one of Berkeley's options, which may begin with one dash or two."""
     name, equals, value = word.lstrip("-").partition("=")
     return f"--{name}{equals}{value}", f"--{name}"
 
@@ -215,7 +220,7 @@ class _Parser:
         self.result = Invocation(words=list(words))
 
     def value(self, word, name):
-        """The value of an option: the rest of its word, or the next one."""
+        """Return the value of an option: the rest of its word, or the next word."""
         if len(word) > len(name):
             return (
                 word[len(name) :].removeprefix("=")
@@ -251,7 +256,7 @@ class _Parser:
             self.passed_on(word)
 
     def own(self, word):
-        """Options of upcc itself."""
+        """Parse an option of upcc itself."""
         result = self.result
         threads = re.fullmatch(r"-fupc-threads[-=](.*)", word)
         if threads:
@@ -291,7 +296,7 @@ class _Parser:
         return True
 
     def step(self, word):
-        """Options that say how far to go, and to where."""
+        """Parse an option that sets the last step, or the output."""
         result = self.result
         if word in ("-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"):
             result.mode = word
@@ -325,7 +330,7 @@ class _Parser:
         return True
 
     def passed_on(self, word):
-        """The C compiler's own options."""
+        """Parse an option of the C compiler."""
         result = self.result
         name = next((name for name in sorted(ONE_VALUE, key=len, reverse=True) if word == name), "")
         words = [word, self.value(word, name)] if name else [word]
@@ -333,7 +338,7 @@ class _Parser:
             if re.match(r"-l|-Wl,|-Xlinker|-L", word):
                 result.inputs += [
                     Input(part, "word") for part in words
-                ]  # their order among the objects matters
+                ]  # their position among the objects matters
             else:
                 result.linking += words
         elif name in PREPROCESS_VALUES or re.match(r"-[DU].|-Wp,", word):
@@ -343,7 +348,8 @@ class _Parser:
 
 
 def parse(words):
-    """The Invocation of upcc's words; raises UpcError without a place for those that make no sense."""
+    """Return the Invocation for upcc's words. Raises UpcError, without a place, if they make no
+    sense."""
     result = _Parser(expanded(list(words))).run()
     if result.mode in ("help", "version", "gdb-script", "ask"):
         return result
@@ -355,7 +361,7 @@ def parse(words):
         )
     files = [item for item in result.inputs if item.kind != "word"]
     if not files and result.verbose and len(words) == 1:
-        return result  # cc -v tells its version
+        return result  # `cc -v` alone prints its version
     if not files:
         raise usage("there is no file to compile (upcc --help lists the options)")
     if (

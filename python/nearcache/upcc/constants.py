@@ -1,7 +1,8 @@
-"""Integer constant expressions with the values and types that C gives them, as far as a layout or a check needs them (C11 6.6).
+"""Evaluates integer constant expressions with C's values and types, as far as a layout or a check
+needs them (C11 6.6).
 
-None stands for what only the C compiler knows: sizes that attributes or pragmas change, floating-point arithmetic, and what C leaves
-undefined (signed overflow, division by zero).
+None stands for what only the C compiler knows: sizes changed by attributes or pragmas,
+floating-point arithmetic, and what C leaves undefined (signed overflow, division by zero).
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ INTEGERS = [
 
 
 def integer(text):
-    """The value of an integer constant as it is spelled."""
+    """Return the value of an integer constant from its spelling."""
     digits = text.rstrip("uUlLiIjJ").replace("'", "")
     if digits[:2] in ("0x", "0X", "0b", "0B"):
         return int(digits, 0)
@@ -52,12 +53,13 @@ def integer(text):
 
 
 def is_integer(node):
-    """Whether a constant is an integer or a character: neither floating, nor imaginary, nor a string."""
+    """Return whether a constant is an integer or a character: neither floating, nor imaginary, nor
+    a string."""
     return node.type == "char" or "int" in node.type and "_Complex" not in node.type
 
 
 def is_zero(node):
-    """Whether it is an integer constant of value 0, however it is spelled: 0, 0x0, 0b0, 00u."""
+    """Return whether a node is an integer constant of value 0 in any spelling: 0, 0x0, 0b0, 00u."""
     return (
         isinstance(node, c_ast.Constant)
         and "int" in node.type
@@ -67,7 +69,8 @@ def is_zero(node):
 
 
 def constant_type(node):
-    """The first type that its spelling allows and that holds an integer constant (C11 6.4.4.1); None if none does."""
+    """Return the first type that an integer constant's spelling allows and that can hold it (C11
+    6.4.4.1); None if there is none."""
     value, decimal = integer(node.value), node.value[0] != "0"
     unsigned, longs = "unsigned" in node.type, node.type.count("long")
     for kind in INTEGERS:
@@ -79,19 +82,20 @@ def constant_type(node):
 
 
 def character(text):
-    """The value of a character constant; None where it depends on the C compiler, as that of several characters does."""
+    """Return the value of a character constant; None if it depends on the C compiler, as with
+    several characters."""
     inside = text[text.index("'") + 1 : -1]
     if not inside.startswith("\\"):
         return ord(inside) if len(inside) == 1 and ord(inside) < 128 else None
     number = NUMBERED.fullmatch(inside)
     if number:
         value = int(number["hex"], 16) if number["hex"] else int(number["octal"], 8)
-        return value if value < 128 else None  # char may be signed or not
+        return value if value < 128 else None  # char may be signed or unsigned
     return ESCAPES.get(inside[1:])
 
 
 def _divide(a, b):
-    """Division as C's: towards zero."""
+    """Divide as C does, rounding towards zero."""
     quotient = abs(a) // abs(b)
     return quotient if (a < 0) == (b < 0) else -quotient
 
@@ -119,24 +123,24 @@ UNARY = {"-": lambda a: -a, "+": lambda a: a, "~": lambda a: ~a}
 
 
 def _held(value, kind):
-    """(value, type) of a computation; None where it is out of the range of a signed type."""
+    """Return (value, type) of a computation; None if the value is out of range of a signed type."""
     kept = wrapped(value, kind)
     return None if kind.signed and kept != value else (kept, kind)
 
 
 class Constants(Part):
-    """Values, and sizes of types, where they are known here."""
+    """Computes values, and sizes of types, where they are known here."""
 
     declarations: Declarations
     expressions: Expressions
 
     def evaluate(self, node):
-        """The value of an integer constant expression, or None."""
+        """Return the value of an integer constant expression, or None."""
         found = self._constant(node)
         return None if found is None else found[0]
 
     def _constant(self, node):
-        """(value, type) of an integer constant expression, or None."""
+        """Return (value, type) of an integer constant expression, or None."""
         match node:
             case c_ast.Constant():
                 return self._literal(node)
@@ -217,7 +221,7 @@ class Constants(Part):
         if left is None:
             return None
         if operator in ("&&", "||") and bool(left[0]) == (operator == "||"):
-            return int(operator == "||"), INT  # the other one is not evaluated
+            return int(operator == "||"), INT  # the other operand is not evaluated
         right = self._constant(node.right)
         if right is None:
             return None
@@ -246,7 +250,7 @@ class Constants(Part):
         )
         chosen, other = (first, second) if condition[0] else (second, first)
         if chosen is None or other is None:
-            return chosen  # the other one may be anything: its type is not asked for
+            return chosen  # the other operand may be anything: its type does not matter
         kind = usual(chosen[1], other[1])
         return wrapped(chosen[0], kind), kind
 
@@ -265,15 +269,13 @@ class Constants(Part):
             return None
         kept = wrapped(value, kind)
         if kept < 0 and kind.node is not None or kind.words == ["char"] and not 0 <= value < 128:
-            return (
-                None  # whether such an enumeration, or char, is signed is the C compiler's choice
-            )
+            return None  # the C compiler chooses whether such an enumeration, or char, is signed
         return kept, kind
 
     # Sizes
 
     def size_of(self, kind):
-        """Bytes of a type, or None where that is left to the C compiler."""
+        """Return the size of a type in bytes; None if it is up to the C compiler."""
         if kind.is_shared and not kind.is_array:
             kind = kind.unqualified()
         if kind.is_arithmetic:

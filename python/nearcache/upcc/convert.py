@@ -1,4 +1,5 @@
-"""Conversions between pointers-to-shared, and what an assignment or a cast may do (UPC 1.3, 6.4.3)."""
+"""Conversions between pointers-to-shared, and the rules for assignments and casts (UPC 1.3,
+6.4.3)."""
 
 from __future__ import annotations
 
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
 
 
 class Value:
-    """An expression of C: its syntax and its type. `null`: 0, or a null pointer constant of type void *; is_null knows the
-    others. Private lvalues are values with an address."""
+    """An expression of C: its syntax and its type.
+
+    `null` marks 0 and null pointer constants of type void *; is_null recognises the others. Private
+    lvalues are values with an address.
+    """
 
     __slots__ = ("node", "type", "null", "lvalue")
 
@@ -31,9 +35,9 @@ class Value:
 class Place:
     """A shared object: `pointer` is the syntax of a pointer-to-shared to it.
 
-    bits: (type of the struct or union, member) of a bit-field, `pointer` is to the whole then. path: (pointer to a struct, its type,
-    names of members) that led here. local: makes the C lvalue of what lies with this thread, for relaxed
-    accesses (local_loops.py).
+    bits: (type of the struct or union, member) of a bit-field; `pointer` then points to the whole.
+    path: (pointer to a struct, its type, names of members) that led here. local: makes the C lvalue
+    of an object on this thread, for relaxed accesses (local_loops.py).
     """
 
     __slots__ = ("pointer", "type", "bits", "path", "local")
@@ -47,17 +51,17 @@ NULL = "NCUPC_NULL"
 
 
 def block_of(pointer):
-    """The block of what a pointer-to-shared points to."""
+    """Return the block size of the target of a pointer-to-shared."""
     return types.element_of(pointer.target).block
 
 
 def has_phase(pointer):
-    """Whether pointers of this type may have a phase other than 0."""
+    """Return whether pointers of this type may have a phase other than 0."""
     return pointer.target.is_void or block_of(pointer).value not in (0, 1)
 
 
 class Conversions(Part):
-    """Values as another type's."""
+    """Converts values to other types."""
 
     accesses: Accesses
     constants: Constants
@@ -66,14 +70,16 @@ class Conversions(Part):
     rewriting: Rewriting
 
     def is_null(self, value):
-        """Whether it is a null pointer constant: an integer constant expression of value 0, or one cast to void * (C11 6.3.2.3)."""
+        """Return whether a value is a null pointer constant: an integer constant expression of
+        value 0, or one cast to void * (C11 6.3.2.3)."""
         if value.null:
             return True
         kind = value.type
         return kind.is_arithmetic and not kind.floating and self.constants.evaluate(value.node) == 0
 
     def converted(self, value, target, coord, what):
-        """The syntax of `value` as a `target`, as an assignment converts it. what: for messages, "assignment to 'p'"."""
+        """Return the syntax of `value` as a `target`, converted as by assignment. what: for
+        messages, "assignment to 'p'"."""
         source = value.type
         if target.is_pointer_to_shared:
             if self.is_null(value):
@@ -202,13 +208,14 @@ class Conversions(Part):
         return node
 
     def truth(self, value):
-        """The syntax of a condition."""
+        """Return the syntax of a condition."""
         if value.type.is_pointer_to_shared:
             return c_ast.UnaryOp("!", call("ncupc_is_null", value.node))
         return value.node
 
     def common_pointer(self, left, right, coord, what):
-        """(type, syntax of the left, of the right) of two values of which one is a pointer-to-shared."""
+        """Return (type, syntax of the left, of the right) of two values, one of which is a
+        pointer-to-shared."""
         left_is_null = self.is_null(left)
         if left_is_null or self.is_null(right):
             kind = right.type if left_is_null else left.type

@@ -1,4 +1,5 @@
-"""From the syntax of declarations to types, and the rules of UPC for what may be shared (UPC 1.3, 6.5)."""
+"""Derives types from the syntax of declarations, and checks UPC's rules for what may be shared (UPC
+1.3, 6.5)."""
 
 from __future__ import annotations
 
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
     from .expressions import Expressions
 
 STAR = types.Block(None, None, "*")
-# The same in a type that a typedef names: worked out for each array that is declared with it, however many dimensions that adds.
+# [*] in a type named by a typedef: computed for each array declared with it, which may add
+# dimensions.
 NAMED_STAR = types.Block(None, None, "*")
 
 
 def _is_placed(node):
-    """Whether a member's place in its struct follows from more than its type: attributes, _Alignas, a pragma among the members."""
+    """Return whether a member's offset depends on more than its type: attributes, _Alignas, a
+    pragma among the members."""
     if isinstance(node, c_ast.Pragma):
         return True
     while isinstance(node, (c_ast.Decl, c_ast.PtrDecl, c_ast.ArrayDecl, c_ast.TypeDecl)):
@@ -36,7 +39,8 @@ def _is_placed(node):
 
 
 def reshaped(kind, typedef):
-    """The type that a typedef names, whose attributes may change its size (mode, vector_size) or its alignment."""
+    """Return the type that a typedef names; its attributes may change the size (mode, vector_size)
+    or the alignment."""
     attributes = [*(typedef.attributes or ()), *(innermost(typedef.type).attributes or ())]
     if not any(
         re.search(r"aligned|packed|mode|vector_size", each.text)
@@ -54,7 +58,7 @@ def reshaped(kind, typedef):
 
 
 class Declarations(Part):
-    """The types that declarators name, and whether they are allowed."""
+    """Determines the types named by declarators, and checks that they are allowed."""
 
     constants: Constants
     expressions: Expressions
@@ -62,10 +66,10 @@ class Declarations(Part):
     def __init__(self, unit):
         super().__init__(unit)
         self._bodies = {}  # node of a struct, union or enumeration -> types.Body or type
-        self._scopes = {}  # node that defines one -> the scope of its definition
+        self._scopes = {}  # defining node -> the scope of its definition
 
     def type_of(self, node):
-        """The type that a declarator (c_ast.TypeDecl, PtrDecl, ...) gives its name."""
+        """Return the type that a declarator (c_ast.TypeDecl, PtrDecl, ...) gives its name."""
         match node:
             case c_ast.TypeDecl():
                 return self._qualify(self.specified(node.type, node), node.quals)
@@ -177,7 +181,8 @@ class Declarations(Part):
             )
 
     def _must_be_constant(self, node, coord):
-        """Names of objects and calls cannot stand in a layout; sizes that only the C compiler knows can."""
+        """Report an error if a layout names objects or calls; sizes that only the C compiler knows
+        are allowed."""
 
         class Names(c_ast.NodeVisitor):
             found = None
@@ -213,11 +218,13 @@ class Declarations(Part):
         return found.count
 
     def scope_of(self, node):
-        """The scope in which a struct, union or enumeration is defined; None where it is not."""
+        """Return the scope in which a struct, union or enumeration is defined; None if it is not
+        defined."""
         return self._scopes.get(node)
 
     def defined_as(self, node):
-        """The types.Body or type of a struct, union or enumeration whose type was asked for; else None."""
+        """Return the types.Body or type of a struct, union or enumeration whose type was requested;
+        else None."""
         return self._bodies.get(node)
 
     # Specifiers
@@ -236,7 +243,7 @@ class Declarations(Part):
                 kind = self.expressions.type_of_operand(node.expr)
                 return (
                     kind.unqualified() if kind.is_shared else kind
-                )  # of its value, so that ({ typeof(a) b = a; ...}) works for shared a
+                )  # the value's type, so that ({ typeof(a) b = a; ...}) works for shared a
             case c_ast.Typename():
                 return self.type_of(node.type)
         inner = getattr(node, "type", None)
@@ -280,7 +287,7 @@ class Declarations(Part):
             if body.node is not node:
                 body.node = node
             self._scopes[node] = self.unit.scope
-            body.fields = []  # known while its members are read: they may point to it
+            body.fields = []  # known while its members are read, as they may point to it
             body.packed = self.unit.packing.changed
             body.plain = not (node.attributes or body.packed)
             body.fields = self._members(node)
@@ -362,9 +369,10 @@ class Declarations(Part):
         return types.Function(result, parameters, variadic)
 
     def parameter_type(self, node):
-        """Adjusted: arrays and functions are pointers."""
+        """Return the type of a parameter, in which arrays and functions become pointers."""
         declarator = node.type
-        if isinstance(declarator, c_ast.ArrayDecl):  # a pointer: its size may be anything
+        # becomes a pointer, so its size may be anything
+        if isinstance(declarator, c_ast.ArrayDecl):
             declarator = c_ast.ArrayDecl(
                 declarator.type, None, declarator.dim_quals, declarator.coord
             )
@@ -388,7 +396,7 @@ class Declarations(Part):
         return kind
 
     def check_reference_type(self, kind, node):
-        """strict and relaxed are for what is shared."""
+        """Report an error if strict or relaxed is used for a type that is not shared."""
         at = kind
         while True:
             if at.is_function:
@@ -408,7 +416,8 @@ class Declarations(Part):
     # Shared objects
 
     def complete_layout(self, kind, node):
-        """The type of a shared object with [*] made a number of elements: as many as let every thread have one block."""
+        """Return the type of a shared object with [*] replaced by the number of elements that gives
+        each thread one block."""
         block = types.element_of(kind).block
         if block is STAR or block is NAMED_STAR:
             if not kind.is_array:
@@ -417,7 +426,8 @@ class Declarations(Part):
         return kind
 
     def named_layout(self, kind, node):
-        """The type that a typedef names: [*] waits for the arrays that are declared."""
+        """Return the type that a typedef names; its [*] stays until arrays of the type are
+        declared."""
         if types.element_of(kind).block is STAR:
             self.unit.warn(
                 node.coord,
@@ -455,7 +465,8 @@ class Declarations(Part):
         return types.Block(None, made, text)
 
     def without_threads(self, node):
-        """The other factor of a dimension that is a multiple of THREADS, where THREADS is not known; None if it is none."""
+        """Return the other factor of a dimension that is a multiple of THREADS, if THREADS is not
+        known; None if it is not a multiple."""
         match node:
             case c_ast.ID(name="THREADS"):
                 return 1
@@ -469,7 +480,7 @@ class Declarations(Part):
         return None
 
     def check_shared_object(self, kind, node, storage):
-        """The constraints on the declaration of a shared object (6.5.1, 6.5.2, 6.5.3)."""
+        """Check the constraints on the declaration of a shared object (6.5.1, 6.5.2, 6.5.3)."""
         if types.element_of(kind).is_void:
             self.unit.error(node.coord, f"'{node.name}' cannot be of type shared void")
             return
@@ -497,7 +508,8 @@ class Declarations(Part):
             )
 
     def _check_threads_in_sizes(self, kind, coord, what):
-        """The constraints on the sizes of a shared array type (6.5.2.1), and in how many dimensions THREADS is where it is not known."""
+        """Check the constraints on the sizes of a shared array type (6.5.2.1); return the number of
+        dimensions with THREADS if it is not known."""
         threads_dimensions = 0
         for each in kind.dimensions():
             if each.count is None:
@@ -539,7 +551,8 @@ class Declarations(Part):
         return False
 
     def _must_be_constant_size(self, node, coord):
-        """No shared array has a length that is known when the program runs only, THREADS aside."""
+        """Report an error for a shared array whose length is known only at run time, THREADS
+        aside."""
 
         class Names(c_ast.NodeVisitor):
             found = None

@@ -1,4 +1,5 @@
-"""Declarations and definitions of the program: typedefs, objects, functions, at file scope and within functions."""
+"""Lowers the program's declarations and definitions: typedefs, objects, functions, at file scope
+and within functions."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Definitions(Part):
-    """What the program declares becomes symbols, and C: lists of nodes."""
+    """Turns the program's declarations into symbols, and into C: lists of nodes."""
 
     declarations: Declarations
     expressions: Expressions
@@ -39,7 +40,7 @@ class Definitions(Part):
         self._static_locals = 0
 
     def external(self, node):
-        """A declaration or definition at file scope."""
+        """Lower a declaration or definition at file scope."""
         match node:
             case c_ast.FuncDef():
                 return self.function_definition(node)
@@ -60,7 +61,7 @@ class Definitions(Part):
             kind = self.declarations.named_layout(kind, node)
             self.statics.count_without_names(kind)
         symbol = self.unit.scope.names.get(node.name)
-        if symbol is None or symbol.kind != "typedef":  # else the same once more
+        if symbol is None or symbol.kind != "typedef":  # otherwise a repeated declaration
             symbol = self.unit.scope.add(Symbol(node.name, "typedef", coord=node.coord))
         named = symbol.type = self.typenames.named(kind, symbol)
         symbol.origin = node
@@ -71,7 +72,7 @@ class Definitions(Part):
         ):
             self.rewriting.leave_out(
                 node.name
-            )  # C cannot have it: its size is not known before the start
+            )  # not possible in C: its size is not known before the program starts
             self.rewriting.keep_definition(innermost(node.type).type)
             return self.rewriting.definitions_before([])
         node.quals = plain_quals(node.quals or [])
@@ -91,13 +92,13 @@ class Definitions(Part):
         )
         node.quals = plain_quals(node.quals or [])
         if symbol.c_name == main_function.NAME:
-            return []  # the runtime's header declares it
+            return []  # declared by the runtime's header
         if kind.is_function:
             return self.rewriting.definitions_before([self._prototype(node, symbol)])
         return self.statics.private_object(node, kind, symbol, local=False)
 
     def _tag_declaration(self, node, kind):
-        """struct s { ... }; alone"""
+        """Lower a lone `struct s { ... };`."""
         if kind.is_shared:
             self.unit.warn(node.coord, "shared declares nothing here")
         node.quals = plain_quals(node.quals or [])
@@ -191,7 +192,7 @@ class Definitions(Part):
         return self.rewriting.definitions_before([node] if nested else [*function.hoisted, node])
 
     def _parameters(self, node):
-        """Declares the parameters of a function definition in the scope of its body."""
+        """Declare the parameters of a function definition in the scope of its body."""
         declarator = node.decl.type
         while not isinstance(declarator, c_ast.FuncDecl):
             declarator = declarator.type

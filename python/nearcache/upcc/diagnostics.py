@@ -1,4 +1,5 @@
-"""Messages about UPC sources, as C compilers write them: `file:line:col: error: message`, the source line, a caret."""
+"""Messages about UPC sources in the style of C compilers: `file:line:col: error: message`, the
+source line, a caret."""
 
 import functools
 import os
@@ -7,7 +8,8 @@ ERROR, WARNING, NOTE = "error", "warning", "note"
 
 
 class UpcError(Exception):
-    """One error at a place of a source; `coord` (pycparser's Coord: file, line, column) may be None."""
+    """One error at a place in a source; `coord` (pycparser's Coord: file, line, column) may be
+    None."""
 
     def __init__(self, coord, message):
         super().__init__(coord, message)
@@ -23,7 +25,8 @@ class UpcError(Exception):
 
 
 class UpcErrors(Exception):
-    """Several diagnostics, at least one of which is an error: (coord, severity, message) in the order of the source."""
+    """Several diagnostics, at least one of them an error: (coord, severity, message) in source
+    order."""
 
     def __init__(self, diagnostics):
         super().__init__(diagnostics)
@@ -34,7 +37,7 @@ class UpcErrors(Exception):
 
 
 def heading(coord, severity, message, column=None):
-    """`file:line:col: severity: message`; what is not known of the place is left out."""
+    """Return `file:line:col: severity: message`, without the unknown parts of the place."""
     parts = []
     if coord is not None:
         column = column or getattr(coord, "column", None)
@@ -49,7 +52,7 @@ def _lines(path, changed):
 
 
 def source_line(coord):
-    """The text of the line that a coord names; None where the file is not there."""
+    """Return the text of the line that a coord names; None if the file does not exist."""
     if coord is None or not coord.file or not coord.line:
         return None
     try:
@@ -61,7 +64,8 @@ def source_line(coord):
 
 
 def render(coord, severity, message, column=None):
-    """The whole message; `column` where the place in the source is not the one in `coord` (which counts in preprocessed text)."""
+    """Return the whole message; `column` if given replaces that of `coord`, which counts in
+    preprocessed text."""
     column = column or (getattr(coord, "column", None) if coord is not None else None)
     text = heading(coord, severity, message, column)
     line = source_line(coord)
@@ -70,7 +74,7 @@ def render(coord, severity, message, column=None):
     number = f"{coord.line:5} | "
     text += f"\n{number}{line}"
     if column and column <= len(line) + 1:
-        # Tabs stay, so that the caret stands below its character.
+        # Tabs are kept, so that the caret is aligned with its character.
         text += (
             "\n"
             + " " * (len(number) - 2)
@@ -82,7 +86,8 @@ def render(coord, severity, message, column=None):
 
 
 def counts(diagnostics):
-    """`2 errors and 1 warning generated.`, as compilers end; empty where there is neither."""
+    """Return `2 errors and 1 warning generated.`, the last line of compilers; empty if there are
+    none."""
     parts = []
     for severity in (ERROR, WARNING):
         count = sum(entry[1] == severity for entry in diagnostics)

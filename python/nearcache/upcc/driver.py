@@ -1,9 +1,10 @@
-"""upcc: runs the steps that its command line asks for, as C compilers do.
+"""upcc: runs the steps that its command line requests, as C compilers do.
 
-    main(words) -> exit code
+main(words) -> exit code
 
-UPC is translated (translate.py) and then compiled by the C compiler; other sources go to it as they are. Every program is linked
-with the runtime, whose main() starts the threads: a `main` in an object that was not translated is renamed for that.
+UPC is translated (translate.py) and then compiled by the C compiler; other sources go to it
+unchanged. Every program is linked with the runtime, whose main() starts the threads; to make this
+possible, a `main` in an object that was not translated is renamed.
 """
 
 import contextlib
@@ -24,7 +25,7 @@ from .preprocess import PreprocessError
 from .preprocess import command as preprocess_command
 from .runner import Runner, StepFailed, position_words
 
-TRANSLATED = ": translated by upcc. "  # in the first line of what may be overwritten
+TRANSLATED = ": translated by upcc. "  # in the first line of files that may be overwritten
 
 
 class Driver(Runner):
@@ -33,7 +34,8 @@ class Driver(Runner):
         self.tools = tools
 
     def all_sources(self):
-        """Each source's own output, or what stands for it when linking; sources after a failed one are tried too."""
+        """Process every source; return its output, or its replacement for linking. After a failure,
+        the remaining sources are still processed."""
         products, failed = {}, False
         for item in self.invocation.sources:
             try:
@@ -45,7 +47,8 @@ class Driver(Runner):
         return products
 
     def source(self, item):
-        """One source as far as the mode says; the path of the object when linking."""
+        """Process one source as far as the mode says; return the path of the object when
+        linking."""
         mode = self.invocation.mode
         if mode in ("-E", "-M", "-MM"):
             return self.only_preprocess(item)
@@ -59,7 +62,8 @@ class Driver(Runner):
         return self.plain(item, source.beside if item.kind == "c" and source else ())
 
     def preprocessed(self, item):
-        """The Source of a file; of C that the preprocessor refuses as UPC, None: the C compiler shall say what is wrong."""
+        """Return the Source of a file; None for C that the preprocessor rejects as UPC, so that the
+        C compiler reports what is wrong."""
         try:
             return translate.preprocessed(item.path, self.invocation, self.tools)
         except PreprocessError as error:
@@ -69,7 +73,7 @@ class Driver(Runner):
             return None
 
     def output_for(self, item):
-        """Where the result of compiling one file goes."""
+        """Return the output path for compiling one file."""
         mode = self.invocation.mode
         if mode == "link":
             return self.temporary(item.stem + ".o")
@@ -98,7 +102,7 @@ class Driver(Runner):
         self.run(words + (["-o", self.invocation.output] if self.invocation.output else []))
 
     def plain(self, item, beside=()):
-        """A source for the C compiler alone."""
+        """Compile a source with the C compiler alone."""
         language = language_words(item)
         words = (
             translate.words_of(self.invocation, self.tools)
@@ -122,7 +126,8 @@ class Driver(Runner):
         return output
 
     def dependency_words(self, item):
-        """-MD and its like for a step whose output has another name than the user's."""
+        """Return -MD and related options for a step whose output does not have the name that the
+        user requested."""
         words = list(self.invocation.dependencies)
         if not {"-MD", "-MMD"} & set(words):
             return []
@@ -190,14 +195,15 @@ class Driver(Runner):
             )
         except (translate.Failed, UpcError):
             raise
-        except Exception as error:  # a mistake of ours must not look like one of the user's
+        except Exception as error:  # an internal error must not look like an error of the user
             if os.environ.get("NEARCACHE_UPCC_DEBUG"):
                 raise
             self.say(translate.internal_error(error, item.path))
             raise translate.Failed from None
 
     def kept(self, item):
-        """Where the C text of a file is kept: x.c of x.upc. Nothing but our own earlier output is overwritten."""
+        """Return where to keep the C text of a file: x.c for x.upc. Only earlier output of upcc is
+        overwritten."""
         if self.invocation.mode == "translate" and self.invocation.output:
             return Path(self.invocation.output)
         path = Path(item.stem + (".trans.c" if item.kind == "c" else ".c"))
@@ -219,12 +225,14 @@ class Driver(Runner):
 
 
 def language_words(item):
-    """What tells the C compiler which language a source is in; others it knows by their names."""
+    """Return the words that tell the C compiler the language of a source; for others, the file name
+    suffices."""
     return [] if item.kind == "other" else ["-x", item.kind]
 
 
 def seems_upc(path):
-    """Whether a C file asks for one of the UPC headers: to be told for one that cannot be preprocessed."""
+    """Return whether a C file includes one of the UPC headers: for a message about a file that
+    cannot be preprocessed."""
     try:
         text = Path(path).read_text(errors="replace")
     except OSError:
@@ -233,7 +241,8 @@ def seems_upc(path):
 
 
 def require_parser():
-    """pycparser, and a Python that it works with, are wanted for UPC only: the rest of Nearcache does without."""
+    """Check for pycparser, and a Python that supports it; only UPC needs them, not the rest of
+    Nearcache."""
     if sys.version_info < (3, 11):
         raise UpcError(
             None,
@@ -247,7 +256,7 @@ def require_parser():
     if [int(part) for part in pycparser.__version__.split(".")[:2]] < [
         3,
         12,
-    ]:  # another kind of parser, without a class to extend
+    ]:  # a different kind of parser, without a class to extend
         raise UpcError(
             None, f"upcc wants pycparser 3.12 or newer, and this is {pycparser.__version__}: {cure}"
         )
@@ -261,7 +270,7 @@ def version_text():
 
 
 def main(words=None):
-    """The exit code of upcc with these words."""
+    """Run upcc with these words; return its exit code."""
     words = sys.argv[1:] if words is None else list(words)
     try:
         invocation = command.parse(words)
@@ -289,14 +298,14 @@ def main(words=None):
     except NearcacheError as error:
         print(f"upcc: error: {error.message}", file=sys.stderr)
         return 1
-    except OSError as error:  # what cannot be read or written
+    except OSError as error:  # a file that cannot be read or written
         where = f"{error.filename}: " if error.filename else ""
         print(f"upcc: error: {where}{error.strerror or error}", file=sys.stderr)
         return 1
 
 
 def entry():
-    """The console script."""
+    """Run the console script."""
     with contextlib.suppress(KeyboardInterrupt):
         sys.exit(main())
     sys.exit(130)

@@ -1,6 +1,8 @@
-"""Expressions: shared lvalues become gets and puts, arithmetic on pointers-to-shared becomes calls; everything else stays as it is.
+"""Lowers expressions: shared lvalues become gets and puts, pointer-to-shared arithmetic becomes
+calls, everything else stays as it is.
 
-Each visitor returns a Value or, for a shared lvalue, a Place. Operands are lowered once, so that each side effect happens once.
+Each visitor returns a Value or, for a shared lvalue, a Place. Operands are lowered once, so that
+each side effect happens once.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ KNOWN_NAMES = FUNCTION_NAMES | {"NCUPC_NULL"}
 
 
 def called_names(node):
-    """The names of the functions that an expression calls."""
+    """Return the names of the functions that an expression calls."""
     if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
         yield node.name.name
     for _, child in node.children():
@@ -47,7 +49,8 @@ def called_names(node):
 
 
 class Expressions(Part):
-    """Primary and postfix expressions, assignments; all others by the parts that know them."""
+    """Lowers primary and postfix expressions and assignments; the parts responsible lower all
+    others."""
 
     accesses: Accesses
     conversions: Conversions
@@ -65,10 +68,10 @@ class Expressions(Part):
     def __init__(self, unit):
         super().__init__(unit)
         self._visitors = {}
-        self._implicit = set()  # names that were reported
+        self._implicit = set()  # implicitly declared names already reported
         self._unevaluated = (
             set()
-        )  # functions that operands of sizeof call which are not in the output
+        )  # functions called only in operands of sizeof that are not in the output
 
     def connect(self, parts):
         super().connect(parts)
@@ -79,18 +82,18 @@ class Expressions(Part):
         self._visitors["Cast"] = self.conversions.cast
 
     def leave_unevaluated(self, functions):
-        """Calls of these functions are in operands that do not come out."""
+        """Note that calls of these functions are in operands that are not in the output."""
         self._unevaluated.update(functions)
 
     def unevaluated(self):
         return self._unevaluated
 
     def knows(self, node):
-        """Whether the node is an expression."""
+        """Return whether the node is an expression."""
         return type(node).__name__ in self._visitors
 
     def expression(self, node, unused=False):
-        """Lowers an expression: a Value, or a Place where it designates a shared object."""
+        """Lower an expression; return a Value, or a Place if it designates a shared object."""
         method = self._visitors.get(type(node).__name__)
         if method is None:
             return Value(node, types.Unknown())
@@ -103,7 +106,8 @@ class Expressions(Part):
         return method(node)
 
     def value(self, node, unused=False):
-        """Lowers an expression and takes its value: shared objects are read, arrays and functions become pointers."""
+        """Lower an expression and take its value: shared objects are read, arrays and functions
+        become pointers."""
         return self.accesses.loaded(self.expression(node, unused))
 
     def constant(self, node):
@@ -117,7 +121,7 @@ class Expressions(Part):
         return self.conversions.truth(self.value(node))
 
     def type_of_operand(self, node):
-        """The type of an expression that is not evaluated, or that a type name names."""
+        """Return the type of an expression that is not evaluated, or of a type name."""
         if isinstance(node, c_ast.Typename):
             return self.declarations.complete_layout(self.declarations.type_of(node.type), node)
         coord = self.unit.coord
@@ -145,7 +149,7 @@ class Expressions(Part):
             return Value(node, INT)
         symbol = self.unit.scope.find(name)
         if symbol is None:
-            if name in FUNCTION_NAMES and self.unit.function.is_main:  # which has another name in C
+            if name in FUNCTION_NAMES and self.unit.function.is_main:  # it has another name in C
                 return self.visit_Constant(c_ast.Constant("string", '"main"', node.coord))
             if not (name.startswith("__builtin_") or name in KNOWN_NAMES or name in self._implicit):
                 self._implicit.add(name)
@@ -219,7 +223,7 @@ class Expressions(Part):
         return Value(node, types.Unknown() if control.type.is_unknown else chosen.type)
 
     def _chosen(self, node, control, kinds):
-        """C cannot tell pointers-to-shared apart, so the choice is made here."""
+        """Choose the association of a _Generic here, as C cannot tell pointers-to-shared apart."""
         default = None
         for each, kind in zip(node.associations, kinds):
             if kind is None:
@@ -341,7 +345,8 @@ class Expressions(Part):
         )
 
     def _assert_type(self, node):
-        """Berkeley's question whether two types, or those of expressions that are not evaluated, are one: 1, or 0 and a warning."""
+        """Lower Berkeley's test whether two types, or those of unevaluated expressions, are the
+        same: to 1, or to 0 with a warning."""
         given = node.args.exprs if node.args is not None else []
         if len(given) != 2:
             self.unit.error(
@@ -369,7 +374,7 @@ class Expressions(Part):
                 self.unit.error(node.coord, f"'{name}' is not declared{old_name_hint(name)}")
             return Value(
                 node.name, types.Unknown()
-            )  # a builtin, or one that the C compiler warns of
+            )  # a builtin, or a function for which the C compiler warns
         return self.value(node.name)
 
     def _arguments(self, given, parameters, kind, name):
@@ -402,7 +407,8 @@ class Expressions(Part):
         return made
 
     def _is_printf_like(self, name, kind):
-        """Whether a function takes any number of arguments, and is none of a UPC program, which may take pointers-to-shared by va_arg."""
+        """Return whether a function is variadic and declared by a system header. One written in UPC
+        may take pointers-to-shared by va_arg."""
         symbol = self.unit.scope.find(name) if name else None
         return (
             kind.is_function

@@ -1,5 +1,7 @@
-"""upc_forall (UPC 1.3, 6.6.2): a for whose body is for one thread. Where the loop counts one by one and its affinity follows the count, the
-iterations of other threads are skipped at once, so that a thread's time does not grow with the number of threads.
+"""Lowers upc_forall (UPC 1.3, 6.6.2): a `for` whose body is executed by one thread per iteration.
+
+If the loop counts by one and its affinity follows the count, the iterations of other threads are
+skipped at once, so that a thread's time does not grow with the number of threads.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
 
 
 def _counter(node):
-    """The variable that a loop increments by one, and the bound, which does not name it, and whether it is inclusive: (name, bound, inclusive),
-    or None."""
+    """Return (name, bound, inclusive) of a loop that increments a variable by one up to a bound
+    that does not name it; else None."""
     step, condition = node.next, node.cond
     match step:
         case c_ast.UnaryOp(op="p++" | "++", expr=c_ast.ID()):
@@ -47,7 +49,7 @@ def _counter(node):
 
 
 class Forall(Part):
-    """The loops, and what a longjmp out of them needs."""
+    """Lowers the loops, and what a longjmp out of them needs."""
 
     declarations: Declarations
     expressions: Expressions
@@ -60,12 +62,13 @@ class Forall(Part):
         self._number = 0
 
     def landing(self, node):
-        """A call of setjmp: a longjmp to it leaves each upc_forall in between without its end, so their count becomes what it is here."""
+        """Lower a call of setjmp. A longjmp to it skips the ends of the upc_forall loops in
+        between, so their count is reset to its value here."""
         self.unit.function.jumps_land = True
         return call("NCUPC_LANDED", number(self.unit.function.controlled), node)
 
     def statement(self, node):
-        """Lowers a upc_forall."""
+        """Lower a upc_forall."""
         coord = node.coord
         self.unit.scope = Scope(self.unit.scope)
         head = c_ast.For(None, copy.deepcopy(node.cond), copy.deepcopy(node.next), None)
@@ -117,10 +120,12 @@ class Forall(Part):
         return call("NCUPC_MINE_INT", identifier(flag), value.node)
 
     def _is_fixed(self, node):
-        """Whether an expression of private variables and constants, without effects, can be evaluated once more."""
+        """Return whether an expression of private variables and constants, without effects, can be
+        evaluated again."""
         match node:
             case c_ast.Constant():
-                return is_integer(node)  # beside a fraction the last iteration is another one
+                # with a fraction, the last iteration would be a different one
+                return is_integer(node)
             case c_ast.ID():
                 symbol = self.unit.scope.find(node.name)
                 return (
@@ -144,7 +149,8 @@ class Forall(Part):
         return False
 
     def _skipping(self, head, affinity):
-        """A function that gives the statement for iterations of others, from the lowered affinity; or None. Nothing is lowered yet."""
+        """Return a function from the lowered affinity to the statement that skips other threads'
+        iterations; else None. Nothing has been lowered yet."""
         found = _counter(head)
         if found is None:
             return None

@@ -1,23 +1,24 @@
-"""For gdb, which runs this file (`source`): pointers to shared are shown by thread, phase and address, and shared objects can be read.
+"""A script for gdb (`source`) that shows pointers-to-shared by thread, phase and address, and reads
+shared objects.
 
-    (gdb) source .../nearcache/upcc/gdb_pointers.py        # upcc --gdb-script prints the path
-    (gdb) print p                                          # <thread 2, phase 3, address 0x4010>
-    (gdb) print $upc_at(p, "double")                       # what p points to
-    (gdb) print $upc_element(a, 5, "int", 4)               # a[5] of shared [4] int a[...]
+(gdb) source .../nearcache/upcc/gdb_pointers.py        # upcc --gdb-script prints the path
+(gdb) print p                                          # <thread 2, phase 3, address 0x4010>
+(gdb) print $upc_at(p, "double")                       # what p points to
+(gdb) print $upc_element(a, 5, "int", 4)               # a[5] of shared [4] int a[...]
 
-Data within reach of loads and stores, the thread's own among them, are read as they are in memory, also of a core file. For data of a
-thread out of reach the program's own runtime is asked (ncupc_debug_read): it gives what the program itself would read, and over some
-networks that thread must not stand still.
+Data reachable by loads and stores, including the thread's own, are read from memory, also in a core
+file. For data of other threads, the program's own runtime is called (ncupc_debug_read). It returns
+what the program itself would read; on some networks, the other thread must not be stopped.
 """
 
 import gdb  # type: ignore[import-untyped]
 
 POINTER = "ncupc_ptr"
-ADDRESS_BITS, THREAD_BITS = 34, 10  # of a packed pointer, upc_runtime_pointer.h
+ADDRESS_BITS, THREAD_BITS = 34, 10  # bits of a packed pointer, as in upc_runtime_pointer.h
 
 
 def is_pointer(kind):
-    """Whether a type is that of pointers to shared, or a typedef of it."""
+    """Return whether a type is that of pointers to shared, or a typedef of it."""
     while kind.code == gdb.TYPE_CODE_TYPEDEF:
         if kind.name == POINTER:
             return True
@@ -26,7 +27,7 @@ def is_pointer(kind):
 
 
 def parts(value):
-    """(thread, phase, address) of a pointer to shared."""
+    """Return (thread, phase, address) of a pointer to shared."""
     if value.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT:
         return tuple(int(value[name]) for name in ("thread", "phase", "address"))
     bits = int(value) & (1 << 64) - 1
@@ -36,7 +37,7 @@ def parts(value):
 
 
 class Pointer:
-    """How gdb shows one."""
+    """Pretty-printer for pointers-to-shared."""
 
     def __init__(self, value):
         self.value = value
@@ -53,7 +54,7 @@ def printer_of(value):
 
 
 def type_of(name):
-    """A type by its name, which may be that of a pointer."""
+    """Return a type by its name, which may be that of a pointer."""
     name = name.string() if isinstance(name, gdb.Value) else name
     stars = len(name) - len(name.rstrip("* "))
     kind = gdb.lookup_type(name.rstrip("* "))
@@ -67,14 +68,17 @@ def is_struct(pointer):
 
 
 def arena_of(thread, of_structs):
-    """Where the memory of a thread is within reach; 0 where it is not. An array of pointers, or, with pointers of the struct form, a pointer
-    to one."""
+    """Return the address of a thread's memory; 0 if it is out of reach.
+
+    The runtime has an array of pointers or, with pointers of the struct form, a pointer to one.
+    """
     array = "*(char ***)&ncupc_near" if of_structs else "(char **)&ncupc_near"
     return int(gdb.parse_and_eval(f"({array})[{thread}]"))
 
 
 def object_at(thread, address, kind, pointer=None):
-    """The object of a thread at an address of its memory. pointer: what the runtime is asked with for one out of reach."""
+    """Return a thread's object at an address in its memory. pointer: passed to the runtime for an
+    object out of reach."""
     arena = arena_of(thread, pointer is not None and is_struct(pointer))
     if arena:
         place = gdb.Value(arena + address)
@@ -87,7 +91,7 @@ def object_at(thread, address, kind, pointer=None):
 
 
 def checked(pointer):
-    """The parts of a pointer that is not null."""
+    """Return the parts of a pointer. Raises an error if it is null."""
     if not is_pointer(pointer.type):
         raise gdb.GdbError(f"a {pointer.type} is no pointer to shared")
     thread, phase, address = parts(pointer)
@@ -97,7 +101,7 @@ def checked(pointer):
 
 
 def moved(pointer, thread, phase, address):
-    """A pointer to shared with other parts."""
+    """Return a pointer to shared with other parts."""
     if not is_struct(pointer):
         bits = phase << ADDRESS_BITS + THREAD_BITS | thread << ADDRESS_BITS | address
         return gdb.Value(bits).cast(pointer.type)
@@ -108,7 +112,8 @@ def moved(pointer, thread, phase, address):
 
 
 def element(pointer, index, size, block):
-    """(thread, phase, address) of the element `index` elements on (UPC 1.3, 6.4.2)."""
+    """Return (thread, phase, address) of the element `index` elements further on (UPC 1.3,
+    6.4.2)."""
     thread, phase, address = checked(pointer)
     if block == 0:
         return thread, phase, address + index * size

@@ -1,4 +1,5 @@
-"""Declarators, declarations and initialisers, with GNU's attributes, nested functions and old designators."""
+"""Grammar of declarators, declarations and initialisers, with GNU's attributes, nested functions
+and old designators."""
 
 from pycparser import c_ast
 
@@ -78,7 +79,7 @@ class DeclarationGrammar(SpecifierGrammar):
         return super()._parse_direct_abstract_declarator()
 
     def _parse_function_decl(self, base_decl):
-        self._push_scope()  # of the prototype: enumerators and parameters
+        self._push_scope()  # the prototype's scope: enumerators and parameters
         func = super()._parse_function_decl(base_decl)
         self._pop_scope()
         return func
@@ -87,7 +88,7 @@ class DeclarationGrammar(SpecifierGrammar):
         names = super()._parse_identifier_list()
         if (
             self._peek_type() != "RPAREN"
-        ):  # f(int a, foo b) begins with a name where foo is not declared
+        ):  # f(int a, foo b) begins with a name if foo is not declared
             self._parse_error(
                 f"unknown type name '{names.params[-1].name}'", names.params[-1].coord
             )
@@ -129,7 +130,7 @@ class DeclarationGrammar(SpecifierGrammar):
         return nodes
 
     def _last_type_is_a_name(self, spec):
-        """Was what looks like a second type (`T T;`) the name that is declared?"""
+        """Return whether an apparent second type (`T T;`) is the declared name."""
         last = spec["type"][-1] if len(spec["type"]) > 1 else None
         return (
             isinstance(last, c_ast.IdentifierType)
@@ -138,12 +139,12 @@ class DeclarationGrammar(SpecifierGrammar):
         )
 
     def _parse_declarators(self, spec, coord, first_kind):
-        """A function's definition, or all declarators with their initialisers."""
+        """Parse a function definition, or all declarators with their initialisers."""
         if not spec["type"]:
             spec["type"] = [c_ast.IdentifierType(["int"], coord=coord)]
         decl = self._parse_declarator_kind(first_kind, allow_paren=True)
         bind = self._add_typedef_name if "typedef" in spec["storage"] else self._add_identifier
-        # A name hides a type of that name at once: T *T = malloc(sizeof *T), *next = T;
+        # A name hides a type of the same name at once: T *T = malloc(sizeof *T), *next = T;
         bind(_innermost(decl).declname, decl.coord)
         if isinstance(decl, c_ast.FuncDecl) and (
             self._peek_type() == "LBRACE" or self._starts_old_parameters(decl)
@@ -163,7 +164,8 @@ class DeclarationGrammar(SpecifierGrammar):
         return self._parse_initializer() if self._accept("EQUALS") else None
 
     def _starts_old_parameters(self, decl):
-        """Do the declarations of parameters follow whose names alone the declarator lists (K&R)?"""
+        """Return whether declarations of parameters follow a declarator that lists only their names
+        (K&R)."""
         return (
             decl.args is not None
             and isinstance(decl.args.params[0], c_ast.ID)
@@ -171,7 +173,7 @@ class DeclarationGrammar(SpecifierGrammar):
         )
 
     def _parse_declaration(self):
-        """A declaration in a block, or GNU's nested function."""
+        """Parse a declaration in a block, or GNU's nested function."""
         attributes = self._parse_attribute_specifier_sequence()
         if attributes:
             return self._attribute_declarations(self._parse_declaration(), attributes)
@@ -228,7 +230,7 @@ class DeclarationGrammar(SpecifierGrammar):
         return c_ast.ArrayDesignator(index, self._tok_coord(bracket))
 
     def _parse_range(self):
-        """A constant expression, or GNU's `first ... last`."""
+        """Parse a constant expression, or GNU's `first ... last`."""
         first = self._parse_constant_expression()
         if not self._accept("ELLIPSIS"):
             return first

@@ -1,4 +1,4 @@
-"""Expressions of GNU C and UPC."""
+"""Grammar of GNU C's and UPC's expressions."""
 
 from pycparser import c_ast
 
@@ -48,7 +48,7 @@ class ExpressionGrammar(DeclarationGrammar):
         self._index += 1
         iftrue = None if self._peek_type() == "COLON" else self._parse_expression()  # GNU's a ?: b
         self._expect("COLON")
-        # An assignment in the last operand is C++: the error would come at its '='.
+        # An assignment in the last operand is valid only in C++; the error is reported at its '='.
         return c_ast.TernaryOp(cond, iftrue, self._parse_conditional_expression(), cond.coord)
 
     def _parse_binary_expression(self, min_prec=0, lhs=None):
@@ -150,7 +150,7 @@ class ExpressionGrammar(DeclarationGrammar):
         return c_ast.FuncCall(function, arguments, function.coord)
 
     def _parse_argument_expression_list(self):
-        """Arguments of a call; GNU's built-in functions take types too."""
+        """Parse the arguments of a call; GNU's built-in functions also take types."""
         arguments = [self._parse_argument()]
         while self._accept("COMMA"):
             arguments.append(self._parse_argument())
@@ -206,7 +206,8 @@ class ExpressionGrammar(DeclarationGrammar):
 
 
 def _integer_type(text):
-    """The type that the suffix of an integer constant names, as pycparser writes it; imaginary ones are _Complex."""
+    """Return the type named by an integer constant's suffix, in pycparser's spelling; imaginary
+    ones are _Complex."""
     suffix = (
         text.lstrip("0123456789abcdefABCDEFxX").lower()
         if text[:2] in ("0x", "0X")

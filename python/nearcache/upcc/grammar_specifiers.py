@@ -1,4 +1,5 @@
-"""The specifiers of declarations: UPC's qualifiers, GNU's attributes wherever they may stand, structures and enumerations."""
+"""Grammar of declaration specifiers: UPC's qualifiers, GNU's attributes wherever allowed,
+structures and enumerations."""
 
 from pycparser import c_ast
 
@@ -6,7 +7,7 @@ from . import keywords, upc_ast
 from .tokens import Specifiers, TokenReader
 
 _ATTRIBUTE = ("ATTRIBUTE_BEGIN", "ASM")
-# Types that do not combine with others.
+# Types that do not combine with other types.
 _OTHER_TYPES = frozenset({"TYPEID", "STRUCT", "UNION", "ENUM", "TYPEOF"})
 
 
@@ -14,7 +15,8 @@ class SpecifierGrammar(TokenReader):
     # Attributes and assembler names
 
     def _parse_attribute_specifier_sequence(self):
-        """`__attribute__((...))`, C23's `[[...]]` and, behind a declarator, `__asm__("name")`."""
+        """Parse `__attribute__((...))`, C23's `[[...]]` and, after a declarator,
+        `__asm__("name")`."""
         groups = []
         while self._list[self._index].type in _ATTRIBUTE:
             tok = self._list[self._index]
@@ -34,7 +36,8 @@ class SpecifierGrammar(TokenReader):
         return _joined(self._list[start : self._index]).replace("[[ ", "[[").replace(": :", "::")
 
     def _parse_balanced(self):
-        """The text of a keyword, words behind it (`asm volatile`) and the parenthesis that follows."""
+        """Return the text of a keyword, the words after it (`asm volatile`) and the following
+        parenthesis."""
         words = [self._advance().value]
         while self._list[self._index].type in ("VOLATILE", "INLINE", "GOTO"):
             words.append(self._advance().value)
@@ -58,14 +61,16 @@ class SpecifierGrammar(TokenReader):
         return nodes
 
     def _attach_type_attributes(self, decl, spec):
-        """GNU's attributes among the specifiers belong to all that is declared: they are printed before it."""
+        """Attach GNU's attributes among the specifiers to all declared names; they are printed
+        before the declaration."""
         decl.attributes = spec["type_attributes"] + decl.attributes
         return decl
 
     # Specifiers
 
     def _is_inferred_auto(self, spec):
-        return False  # C23's; `auto x = 1` is an int here, and GNU's __auto_type is a type
+        # only C23 infers: `auto x = 1` is an int here, and GNU's __auto_type is a type
+        return False
 
     def _starts_declaration(self, tok=None):
         kind = (tok or self._peek() or self._list[-1]).type
@@ -84,7 +89,7 @@ class SpecifierGrammar(TokenReader):
         first = self._list[self._index]
         while True:
             kind = self._peek_type()
-            # Once there is a type, the name of a type can be what is declared.
+            # After a type, the name of another type may be the declared name.
             if kind == "TYPEID" and saw_type:
                 break
             if (
@@ -130,7 +135,8 @@ class SpecifierGrammar(TokenReader):
         return c_ast.IdentifierType([tok.value], coord=self._tok_coord(tok))
 
     def _check_one_type(self, types, other):
-        """Only words like `unsigned long` combine; a second type behind a structure's body means a missing `;`."""
+        """Report an error for a second type. Only words like `unsigned long` combine; a type after
+        a structure's body means a missing `;`."""
         words = [
             name
             for known in types
@@ -164,7 +170,7 @@ class SpecifierGrammar(TokenReader):
         return upc_ast.Shared(self._parse_layout(), self._tok_coord(tok))
 
     def _parse_layout(self):
-        """The block size behind `shared`, if there is one."""
+        """Parse the block size after `shared`, if there is one."""
         if not self._accept("LBRACKET"):
             return None
         if self._accept("RBRACKET"):
@@ -232,7 +238,7 @@ class SpecifierGrammar(TokenReader):
 
 
 def _joined(tokens):
-    """The text of tokens, with a space between two except around brackets and before commas."""
+    """Return the text of tokens, separated by spaces except around brackets and before commas."""
     text = tokens[0].value
     for before, tok in zip(tokens, tokens[1:]):
         opens = tok.type in ("LPAREN", "LBRACKET") and before.type not in ("COLON", "COMMA")

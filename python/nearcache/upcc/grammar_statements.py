@@ -1,4 +1,4 @@
-"""Statements of GNU C and UPC."""
+"""Grammar of GNU C's and UPC's statements."""
 
 from pycparser import c_ast
 from pycparser.ast_transforms import fix_switch_cases
@@ -89,7 +89,8 @@ class StatementGrammar(ExpressionGrammar):
         return c_ast.Case(value, [self._labeled(coord)], coord)
 
     def _label_attributes(self):
-        """GNU's attributes of a label stand behind its colon; those before a declaration or `;` are not the label's."""
+        """Parse GNU's attributes after a label's colon; those before a declaration or `;` do not
+        belong to the label."""
         if self._peek_type() != "ATTRIBUTE_BEGIN":
             return []
         mark = self._index
@@ -138,7 +139,7 @@ class StatementGrammar(ExpressionGrammar):
         if self._peek_type() != "FOR":
             return super()._parse_iteration_statement()
         coord = self._tok_coord(self._advance())
-        self._push_scope()  # of what the first clause declares
+        self._push_scope()  # scope of the first clause's declarations
         init, cond, step = self._parse_three_clauses(
             coord, "for needs three clauses: init; condition; increment"
         )
@@ -162,7 +163,8 @@ class StatementGrammar(ExpressionGrammar):
         return upc_ast.UpcForall(init, cond, step, affinity, stmt, coord)
 
     def _parse_three_clauses(self, coord, too_few):
-        """`(init; cond; next`, for both kinds of loop; the message is for a parenthesis that closes too early."""
+        """Parse `(init; cond; next`, for both kinds of loop; `too_few` is the message for a
+        parenthesis that closes too early."""
         self._expect("LPAREN")
         if self._starts_declaration():
             init = c_ast.DeclList(self._parse_declaration(), coord)

@@ -1,6 +1,9 @@
-"""A static shared object of a function is placed and filled outside of it, where the types of its blocks are not known. So the definitions that
-its type and its initialiser name are repeated before the function, under names that nothing else has. They are only sizes and layouts:
-within the function the program's own are used.
+"""Hoists the definitions needed by static shared objects of functions.
+
+Such an object is placed and initialised outside its function, where the types of the function's
+blocks are not known. The definitions named by its type and its initialiser are therefore repeated
+before the function, under unique names. They only provide sizes and layouts: within the function,
+the program's own definitions are used.
 """
 
 from __future__ import annotations
@@ -27,14 +30,16 @@ WORDS = re.compile(r"[A-Za-z_]\w*")
 
 
 def _named_part(kind, outside):
-    """The first of two types and of their elements that has a name; of the unused ones a compiler would warn."""
+    """Return the first pair of a type and its hoisted type, or of their elements, that has a name;
+    compilers would warn of unused names."""
     while kind.is_array and kind.alias is None:
         kind, outside = kind.element, outside.element
     return kind, outside
 
 
 class Hoisting(Part):
-    """Types and lowered expressions of a block as they are outside of the function under way."""
+    """Turns types and lowered expressions of a block into their equivalents outside the current
+    function."""
 
     declarations: Declarations
     expressions: Expressions
@@ -43,18 +48,20 @@ class Hoisting(Part):
     def __init__(self, unit):
         super().__init__(unit)
         self._names = {}  # types.Body, node of an enumeration, or Symbol of a typedef -> its name outside
-        self._defined = set()  # those of them that are in the output
-        self._symbols = {}  # Symbol of a typedef or a constant -> that of its name outside
-        self._object = c_ast.Decl(*[None] * 9)  # the declaration for which it is done, for messages
+        self._defined = set()  # those already in the output
+        self._symbols = {}  # Symbol of a typedef or a constant -> Symbol of its name outside
+        self._object = c_ast.Decl(*[None] * 9)  # the declaration being hoisted, for messages
         self._repeats = False  # whether something was named for it
 
     def type(self, kind, node):
-        """A type of the present scope. node: the declaration of the object that is placed."""
+        """Return a type of the current scope as it is outside. node: the declaration of the
+        object."""
         self._object, self._repeats = node, False
         return self._type(kind)
 
     def placed(self, kind, node):
-        """(type of an object outside, what makes the C compiler compare the two: a list)."""
+        """Return (an object's type outside, a list of assertions that make the C compiler compare
+        both types)."""
         outside = self.type(kind, node)
         if not self._repeats:
             return outside, []
@@ -63,12 +70,13 @@ class Hoisting(Part):
         return outside, [c_ast.StaticAssert(c_ast.BinaryOp("==", *sizes), told, node.coord)]
 
     def expression(self, made, node):
-        """A copy of a lowered expression of the present scope."""
+        """Return a copy, for use outside, of a lowered expression of the current scope."""
         self._object = node
         return self._copied(made, self.unit.scope)
 
     def with_sizes_of_types(self, init):
-        """An initialiser that is not lowered, with its sizeof of objects as those of their types, which are known outside."""
+        """Return an initialiser, not lowered yet, in which sizeof of an object becomes sizeof of
+        its type, which is known outside."""
         if isinstance(init, c_ast.UnaryOp) and init.op == "sizeof":
             if not isinstance(init.expr, c_ast.Typename):
                 kind = self.expressions.type_of_operand(init.expr)
@@ -123,7 +131,7 @@ class Hoisting(Part):
         return made
 
     def _record(self, body):
-        """The tag outside."""
+        """Return the tag outside."""
         name = self._name(body, body.node.name)
         if body.fields is not None and body not in self._defined:
             self._defined.add(body)
@@ -137,7 +145,7 @@ class Hoisting(Part):
         return name
 
     def _enumeration(self, node):
-        """The node that names it outside."""
+        """Return the node that names an enumeration outside."""
         scope = self.declarations.scope_of(node)
         if self._is_known(scope) or node.values is None:
             return node
@@ -159,7 +167,7 @@ class Hoisting(Part):
         return self._reference(node, name)
 
     def _typedef(self, symbol):
-        """The name outside."""
+        """Return a typedef's name outside."""
         if symbol not in self._defined:
             self._defined.add(symbol)
             name = self._name(symbol, symbol.name)
@@ -192,7 +200,7 @@ class Hoisting(Part):
 
     @staticmethod
     def _reference(node, name):
-        """A struct, union or enumeration by its tag."""
+        """Return a struct, union or enumeration by its tag."""
         made = copy.copy(node)
         made.name, made.attributes = name, []
         if isinstance(made, c_ast.Enum):
@@ -204,7 +212,7 @@ class Hoisting(Part):
     def _define(self, node):
         self.unit.function.hoisted.append(node)
 
-    # Syntax that is lowered, and of which `scope` is
+    # Lowered syntax; `scope` is the scope it belongs to
 
     def _copied(self, node, scope):
         match node:
@@ -220,7 +228,7 @@ class Hoisting(Part):
             case c_ast.Struct() | c_ast.Union() | c_ast.Enum():
                 return self._specifier(node, scope)
             case c_ast.Decl(name=None, type=c_ast.Struct() | c_ast.Union()) if node.type.decls:
-                made = copy.copy(node)  # an unnamed member, whose members are the struct's
+                made = copy.copy(node)  # an unnamed member, whose own members belong to the struct
                 made.type = copy.copy(node.type)
                 made.type.decls = [self._copied(each, scope) for each in node.type.decls]
                 return made
@@ -265,7 +273,7 @@ class Hoisting(Part):
         return made
 
     def _path(self, node, scope):
-        """The path of a member, in which only subscripts are expressions."""
+        """Return a copy of the path of a member; only its subscripts are expressions."""
         made = copy.copy(node)
         if isinstance(node, (c_ast.StructRef, c_ast.ArrayRef)):
             made.name = self._path(node.name, scope)
@@ -297,7 +305,8 @@ class Hoisting(Part):
         return name
 
     def _known_outside(self, symbol):
-        """Nothing of the block stands for a name that cannot be repeated: neither what the name is outside, if it is anything."""
+        """Report an error for a name that only the block knows and that cannot be repeated, unless
+        it is linked to an object or function at file scope."""
         if self._is_known(symbol.scope):
             return
         outside = self.unit.globals.names.get(symbol.name)

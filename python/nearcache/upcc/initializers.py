@@ -1,4 +1,5 @@
-"""Initialisers, walked along the type that they fill (C11 6.7.9), as null pointers and pointers-to-shared differ from C's."""
+"""Walks initialisers along the type that they fill (C11 6.7.9), because null pointers and
+pointers-to-shared differ from C's."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Initializers(Part):
-    """Initialisers of objects, and of compound literals."""
+    """Lowers initialisers of objects and of compound literals."""
 
     accesses: Accesses
     constants: Constants
@@ -32,7 +33,8 @@ class Initializers(Part):
         self._of_shared = False
 
     def initializer(self, node, kind, of_shared=False):
-        """The syntax of an initialiser of a `kind`; of a shared object it may not have more than there are elements."""
+        """Return the syntax of an initialiser of a `kind`. For a shared object, it may not have
+        more elements than the object."""
         outer, self._of_shared = self._of_shared, of_shared or self._of_shared
         made = self._initializer(node, kind)
         self._of_shared = outer
@@ -79,7 +81,8 @@ class Initializers(Part):
         )
 
     def _item(self, item, target, members):
-        """(lowered, the members that follow): braces may be left out around the members of a member."""
+        """Return (lowered, the members that follow): braces may be omitted around a member's own
+        members."""
         if isinstance(item, c_ast.InitList):
             return self._list(item, target), members
         value = self._value_for(item, target)
@@ -126,7 +129,8 @@ class Initializers(Part):
         )
 
     def _designated(self, designators, kind):
-        """(type of what is designated, the members after it: those beside it, then those beside what it is a part of)."""
+        """Return (type of the designated object, the members after it: first its siblings, then
+        those of the enclosing objects)."""
         target, following = kind, iter(())
         for designator in designators:
             outer = target
@@ -150,7 +154,8 @@ class Initializers(Part):
         return self.constants.evaluate(getattr(designator.expr, "last", designator.expr))
 
     def _members_after(self, kind, name):
-        """pre: it has such a member, perhaps in an unnamed one."""
+        """Return the members after `name`. pre: the type has that member, possibly in an unnamed
+        one."""
         fields = kind.body.fields
         at = next(
             at
@@ -166,10 +171,11 @@ class Initializers(Part):
         )
         return itertools.chain(inside, beside)
 
-    # How long an array becomes by its initialiser
+    # Length of an array given by its initialiser
 
     def length(self, node, kind):
-        """How many elements of an array without a size a list in braces fills; None where that is not known here."""
+        """Return the number of elements that a braced list gives an array without a size; None if
+        it is not known here."""
         items = list(node.exprs)
         position = at = longest = 0
         while position < len(items):
@@ -194,7 +200,8 @@ class Initializers(Part):
         return longest
 
     def _taken(self, items, position, kind):
-        """The position behind those that fill one object, which need no braces of its own."""
+        """Return the position after the items that fill one object, whose own braces may be
+        omitted."""
         item = items[position]
         if isinstance(item, c_ast.InitList) or not (kind.is_array or kind.is_record):
             return position + 1
@@ -213,7 +220,8 @@ class Initializers(Part):
         return position
 
     def _is_record(self, node):
-        """Whether it may be a whole struct or union. The array's own name, which is not declared yet, is none."""
+        """Return whether an item may be a whole struct or union. The array's own name is not
+        declared yet, so it cannot be one."""
         if isinstance(node, c_ast.Constant) or isinstance(node, c_ast.UnaryOp) and node.op != "*":
             return False
         within = list(nodes_of(node))

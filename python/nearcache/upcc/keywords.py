@@ -1,6 +1,7 @@
-"""Keywords of UPC 1.3, C11 and GNU C, and what kind of token each is (pycparser's names where it has one)."""
+"""Keywords of UPC 1.3, C11 and GNU C, and their token kinds (pycparser's names where it has
+them)."""
 
-# Alternate spellings are read as the plain one, so that the later passes know one spelling of each.
+# Alternate spellings are mapped to the plain one, so that later passes see only one spelling.
 ALIASES = {
     "__const": "const", "__const__": "const",
     "__restrict": "restrict", "__restrict__": "restrict",
@@ -15,7 +16,7 @@ ALIASES = {
     "__asm": "__asm__", "asm": "__asm__",
 }  # fmt: skip
 
-# typeof and asm are keywords of GNU C only: the reserved spellings work with every -std.
+# typeof and asm are keywords only in GNU C: the reserved spellings work with every -std.
 
 _PLAIN = (
     "auto break case char const continue default do double else enum extern float for goto if inline int long register "
@@ -28,7 +29,7 @@ UPC = (
     "upc_blocksizeof upc_elemsizeof upc_localsizeof"
 ).split()
 
-# Names of UPC 1.0, for --upc-1.0 and for a hint to it.
+# UPC 1.0's names, for --upc-1.0 and for hints.
 OLD_NAMES = {
     "forall": "upc_forall",
     "barrier": "upc_barrier",
@@ -37,7 +38,7 @@ OLD_NAMES = {
     "fence": "upc_fence",
 }
 
-# GNU C's further types: one token each, combined with others as int and long are.
+# GNU C's additional types: one token each, combined with others like int and long.
 GNU_TYPES = (
     "__int128 __int128_t __uint128_t __float80 __float128 __ibm128 __bf16 __fp16 __auto_type _Decimal32 _Decimal64 _Decimal128 "
     "_Float16 _Float32 _Float64 _Float128 _Float32x _Float64x _Float128x"
@@ -56,7 +57,7 @@ KEYWORDS.update(
         "__imag__": "REAL_IMAG",
         "__label__": "LOCAL_LABEL",
         "__asm__": "ASM",
-        # The name under which pycparser's grammar looks for attributes.
+        # The name by which pycparser's grammar recognises attributes.
         "__attribute__": "ATTRIBUTE_BEGIN",
         "__builtin_va_arg": "__BUILTIN_VA_ARG",
         "__builtin_offsetof": "OFFSETOF",
@@ -85,7 +86,7 @@ SIMPLE_TYPES = frozenset(
         "GNU_TYPE",
     }
 )
-# What a declaration begins with, attributes aside: those stand before statements too.
+# Tokens that begin a declaration, except attributes, which may also precede statements.
 DECLARATION_START = (
     STORAGE_CLASSES
     | FUNCTION_SPECIFIERS
@@ -132,7 +133,8 @@ PUNCTUATORS = {
 
 
 def old_name_hint(name):
-    """What a message about `name` adds where it was a keyword of UPC 1.0; empty for others."""
+    """Return what a message about `name` adds if it was a keyword of UPC 1.0; else an empty
+    text."""
     return (
         f" ('{name}' is UPC 1.0's name of {OLD_NAMES[name]}: upcc --upc-1.0 takes it)"
         if name in OLD_NAMES

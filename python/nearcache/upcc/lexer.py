@@ -50,14 +50,14 @@ _ONE_CHARACTER = re.compile(
     r"'(?:[^\\]|\\(?:[0-7]{1,3}|x[0-9a-fA-F]+|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[^0-7xuU]))'"
 )
 
-# What may stand before a pragma that is a statement, a declaration or a member of its own.
+# Tokens before a pragma that stands as a statement, declaration or member by itself.
 _BEFORE_PRAGMA = frozenset(
     {"SEMI", "LBRACE", "RBRACE", "COLON", "RPAREN", "ELSE", "DO", "PPPRAGMA", "PPPRAGMASTR"}
 )
 
 
 class Token:
-    """A token as pycparser's grammar uses them; `end` is the column after its last character."""
+    """A token as pycparser's grammar uses it; `end` is the column after its last character."""
 
     __slots__ = ("type", "value", "lineno", "column", "filename")
 
@@ -74,13 +74,16 @@ class Token:
 
 
 class UpcLexer(c_lexer.CLexer):
-    """Reads UPC. `system_files`: the files whose names may use UPC's keywords as ordinary identifiers, unless
-    "upc" is in their names (C headers know nothing of `shared` and `strict`)."""
+    """The UPC lexer.
+
+    `system_files`: the files that may use UPC's keywords as ordinary identifiers, unless their
+    names contain "upc" (C headers know nothing of `shared` and `strict`).
+    """
 
     def __init__(self, error_func, *, dialect="legacy"):
         super().__init__(error_func, dialect=dialect)
         self.system_files: frozenset[str] = frozenset()
-        self.old_names = False  # are the keywords of UPC 1.0 some too?
+        self.old_names = False  # whether UPC 1.0's keywords are accepted, too
         self._tokens: Iterator[Token] = iter(())
 
     def input(self, text, filename=""):
@@ -91,14 +94,17 @@ class UpcLexer(c_lexer.CLexer):
         return next(self._tokens, None)
 
     def read_all(self, text, filename):
-        """All tokens of the text. What is no token becomes one of type BAD, for the parser to report where it stands."""
+        """Return all tokens of the text. Invalid text becomes a token of type BAD, which the parser
+        reports at its place."""
         tokens: list[Token] = []
         append = tokens.append
         plain_c = {word: kind for word, kind in KEYWORDS.items() if word not in UPC}
         keywords = self._keywords_of(filename, plain_c)
         keyword, alias, punctuators = keywords.get, {**ALIASES, **OLD_NAMES}.get, PUNCTUATORS
         line, line_start = 1, 0
-        brackets = []  # of the brackets open here: is it one of an expression, a parameter list or an initialiser?
+        # for each open bracket: whether it belongs to an expression, a parameter list or an
+        # initialiser
+        brackets = []
         for match in _MASTER.finditer(text):
             kind = match.lastgroup or ""  # every alternative has a name
             if kind == "newline":
@@ -156,7 +162,8 @@ class UpcLexer(c_lexer.CLexer):
 
     @staticmethod
     def _is_initialiser(tokens, brackets):
-        """Does the brace that comes now open an initialiser? (Not certain for compound literals: pragmas are unlikely there.)"""
+        """Return whether the next brace opens an initialiser. This is uncertain for compound
+        literals, where pragmas are unlikely."""
         before = tokens[-1].type if tokens else "SEMI"
         if before in ("EQUALS", "COMMA"):
             return True
@@ -171,7 +178,8 @@ def _pragma_tokens(value, line, column, filename):
 
 
 def _literal_kind(kind, value):
-    """The kind of token of a string, a character constant or a number; BAD for what only looks like one."""
+    """Return the token kind of a string, a character constant or a number; BAD if it only looks
+    like one."""
     if kind == "string":
         return _PREFIXED[value[: value.index('"')]] + "STRING_LITERAL"
     if kind == "char":

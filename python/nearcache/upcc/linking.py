@@ -8,12 +8,12 @@ from . import command
 
 
 def link(runner, tools, objects):
-    """Links the objects, and words for the linker among them."""
+    """Link the objects, with the linker's words among them."""
     invocation = runner.invocation
     flags = invocation.compiling + invocation.linking
     linker = command.split(invocation.linker, "-link-with") or tools.cc
     output = ["-o", invocation.output or "a.out"]
-    if {"-shared", "-r"} & set(flags):  # no program yet
+    if {"-shared", "-r"} & set(flags):  # the result is not a program
         runner.run([*linker, *flags, *objects, *output])
         return
     if not invocation.dry:
@@ -23,7 +23,8 @@ def link(runner, tools, objects):
         "ncupc_shared_heap": invocation.heap,
         "ncupc_struct_pointers": int(invocation.struct_pointers),
     }
-    fixed = [f"-Wl,--defsym={name}={value}" for name, value in known.items() if value]  # for upcrun
+    # read by upcrun
+    fixed = [f"-Wl,--defsym={name}={value}" for name, value in known.items() if value]
     runner.run(
         [
             *linker,
@@ -38,7 +39,8 @@ def link(runner, tools, objects):
 
 
 def renamed_mains(runner, tools, words):
-    """The objects, with copies in place of those that define `main`: there it becomes ncupc_main, which the runtime calls."""
+    """Return the objects, with those that define `main` replaced by copies in which it is
+    ncupc_main, which the runtime calls."""
     paths = [str(word) for word in words if re.search(r"\.(o|obj)$", str(word))]
     if not paths:
         return words
@@ -46,13 +48,13 @@ def renamed_mains(runner, tools, words):
         listed = subprocess.run(
             ["nm", "-A", "-P", "--defined-only", *paths], capture_output=True, text=True
         ).stdout
-    except OSError:  # then there is no linker either, which the C compiler will say
+    except OSError:  # without nm, the linker is missing as well, as the C compiler will report
         return words
     mains = {match[1] for match in re.finditer(r"^(.*): main [TW] ", listed, re.M)}
     copies = {path: str(runner.temporary(os.path.basename(path))) for path in mains}
     lto = any(word.startswith("-flto") for word in runner.invocation.compiling)
     for path, copy in copies.items():
-        if lto:  # names of an object that is not compiled to the end cannot be changed
+        if lto:  # symbols of an object that is not fully compiled cannot be renamed
             native = runner.temporary(os.path.basename(path))
             runner.run(
                 [

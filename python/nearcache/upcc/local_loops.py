@@ -1,18 +1,22 @@
-"""Loops of upc_forall over what lies with the thread: there an access is plain C, which the C compiler vectorises.
+"""Loops of upc_forall over the thread's own elements, in which accesses are plain C that the C
+compiler vectorises.
 
-A loop counts by a constant step, and its affinity is that of element i of an array, or the count itself. Then each thread's iterations come
-in runs: those of one block, or, where each element is a block, those a multiple of THREADS apart. In a run the elements lie one behind the
-other in the thread's own memory. An access x[i] in the body is to this thread, in each of its iterations, where
+Such a loop counts by a constant step, and its affinity is that of element i of an array, or the
+count itself. Each thread's iterations then come in runs: those of one block or, if each element is
+a block, those a multiple of THREADS apart. The elements of a run are contiguous in the thread's own
+memory. An access x[i] in the body is to this thread, in each of its iterations, if
 
-- x has the block size of the array of the affinity (of an integer affinity: 1), and
-- x begins where that array begins, on the same thread with the same phase. Declared arrays begin on thread 0 with phase 0, so this is known;
-  of a pointer to shared it is tested before the loop,
+- x has the block size of the affinity's array (for an integer affinity: 1), and
+- x begins where that array begins, on the same thread with the same phase. Declared arrays begin on
+  thread 0 with phase 0, so this is known; for a pointer to shared, it is tested before the loop,
 
-as the thread of element i follows from i, the block size and the beginning alone, whatever an element is. The subscript must be the count
-itself, and neither it nor such a pointer may change in the body.
+since the thread of element i follows from i, the block size and the beginning alone, whatever an
+element is. The subscript must be the count itself, and neither it nor such a pointer may change in
+the body.
 
-So the loop is printed twice: by runs, behind the test, and as it always was, for what the test refuses and for loops within another
-upc_forall, whose iterations all belong to one thread. Strict accesses, and all that is not such an x[i], are what they are elsewhere.
+The loop is therefore printed twice: by runs, after the test, and in its ordinary form, for what the
+test rejects and for loops within another upc_forall, whose iterations all belong to one thread.
+Strict accesses, and all others that are not such an x[i], are lowered as elsewhere.
 """
 
 from __future__ import annotations
@@ -36,8 +40,11 @@ if TYPE_CHECKING:
 
 
 def counter(head):
-    """What a loop counts: (name, bound, inclusive, step) where it adds a positive constant to a variable up to a bound; or None. The bound
-    does not name the variable, by which it would be another one in each iteration."""
+    """Return (name, bound, inclusive, step) of a loop that adds a positive constant to a variable
+    up to a bound; else None.
+
+    The bound does not name the variable, as it would then change in each iteration.
+    """
     step, condition = head.next, head.cond
     match step:
         case c_ast.UnaryOp(op="p++" | "++", expr=c_ast.ID(name=name)):
@@ -61,7 +68,7 @@ def counter(head):
 
 
 def nodes_of(node):
-    """All nodes below one, without recursion: expressions may be deep."""
+    """Yield all nodes below a node, without recursion: expressions may be deep."""
     waiting = [node]
     while waiting:
         each = waiting.pop()
@@ -70,12 +77,13 @@ def nodes_of(node):
 
 
 def mentions(node, name):
-    """Whether an expression names a variable."""
+    """Return whether an expression names a variable."""
     return any(isinstance(each, c_ast.ID) and each.name == name for each in nodes_of(node))
 
 
 def addressed_names(body):
-    """The names whose address a function takes; None where its variables may change by other ways than those of C's expressions."""
+    """Return the names whose address a function takes; None if its variables may change by means
+    other than C's expressions."""
     found = set()
     for node in nodes_of(body):
         match node:
@@ -85,17 +93,17 @@ def addressed_names(body):
                 return None
             case c_ast.UnaryOp(
                 op="&", expr=c_ast.ID(name=name)
-            ):  # of parts: none of what is asked for has some
+            ):  # addresses of parts are irrelevant: the variables in question have none
                 found.add(name)
     return found
 
 
 class Body:
-    """What the body of a loop does, before it is lowered."""
+    """What the body of a loop does, determined before it is lowered."""
 
     def __init__(self, node):
-        self.may_be_repeated = True  # in the text: nothing in it may be there but once
-        self.changed = set()  # variables that it assigns
+        self.may_be_repeated = True  # False if the text contains anything that may occur only once
+        self.changed = set()  # variables that the body assigns
         self.calls = False
         self.declared = set()
         self.targets = []  # other lvalues that it stores to
@@ -152,26 +160,28 @@ class Body:
 
 
 class Loop:
-    """A loop that may be printed by runs, and what is found of it while its body is lowered."""
+    """A loop that may be printed by runs, with what is found out while its body is lowered."""
 
     def __init__(self, number, count, bound, inclusive, step, base, block):
         self.count, self.bound, self.inclusive, self.step = count, bound, inclusive, step
-        self.base = base  # symbol of the array of the affinity; None of an integer affinity
-        self.block = block  # of its elements
+        self.base = base  # symbol of the affinity's array; None for an integer affinity
+        self.block = block  # of the array's elements
         self.index, self.run = f"ncupc_k{number}", f"ncupc_i{number}"
         self.length, self.unit = f"ncupc_n{number}", f"ncupc_unit{number}"
         self.stride, self.begin = f"ncupc_stride{number}", f"ncupc_begin{number}"
         self.end = f"ncupc_end{number}"
-        self.found = {}  # symbol: (name of the pointer to its element at the begin of a run, declaration)
+        # symbol: (name of the pointer to its element at the beginning of a run, declaration)
+        self.found = {}
 
 
 def begins_at_zero(symbol):
-    """Whether it is a declared array, which begins on thread 0 with phase 0."""
+    """Return whether the symbol is a declared array, which begins on thread 0 with phase 0."""
     return symbol is None or symbol.type.is_array
 
 
 class LocalLoops(Part):
-    """Finds such loops, knows which accesses of their bodies are local, and makes the loop by runs."""
+    """Finds such loops, knows which accesses of their bodies are local, and makes the loops by
+    runs."""
 
     accesses: Accesses
     expressions: Expressions
@@ -180,13 +190,14 @@ class LocalLoops(Part):
 
     def __init__(self, unit):
         super().__init__(unit)
-        self._loop = None  # whose body is being lowered
-        self._body: Any = None  # of the loop under way
-        self._stores_to_private = True  # whether that may store through a private pointer
+        self._loop = None  # the loop whose body is being lowered
+        self._body: Any = None  # the Body of the current loop
+        self._stores_to_private = True  # whether the body may store through a private pointer
         self._number = 0
 
     def of(self, head, affinity, stmt):
-        """The loop, or None where it cannot be one by runs. The init clause is lowered; nothing else is."""
+        """Return the Loop; None if it cannot be printed by runs. Only the init clause has been
+        lowered."""
         found = counter(head)
         if found is None or self.unit.function.addressed is None:
             return None
@@ -218,7 +229,8 @@ class LocalLoops(Part):
         return Loop(self._number, count, copy.deepcopy(bound), inclusive, step, base, block)
 
     def _is_count(self, symbol):
-        """An integer variable of the function that nothing but the loop changes."""
+        """Return whether a symbol is an integer variable of the function that only the loop
+        changes."""
         if symbol is None or symbol.kind != "object" or not self._is_private(symbol):
             return False
         kind = symbol.type
@@ -239,7 +251,8 @@ class LocalLoops(Part):
         )
 
     def _may_change(self, symbol):
-        """Whether the body may change a private variable: itself; by a function or a pointer, to which globals are open."""
+        """Return whether the body may change a private variable: directly or, for a global one, by
+        a function or a pointer."""
         name, body = symbol.name, self._body
         if (
             name in body.changed
@@ -250,12 +263,13 @@ class LocalLoops(Part):
         return self._is_global(symbol) and (body.calls or self._stores_to_private)
 
     def _is_shared(self, lvalue):
-        """Whether an lvalue that is not lowered yet is surely in shared memory."""
+        """Return whether an lvalue that is not lowered yet is certainly in shared memory."""
         kind = self._lvalue_type(lvalue)
         return kind is not None and kind.is_shared
 
     def _lvalue_type(self, node):
-        """The type of a variable from outside of the body, or of what subscripts, members and * make of it; None of all else."""
+        """Return the type of a variable from outside the body, or of its subscripts, members or *;
+        None for all else."""
         match node:
             case c_ast.ID(name=name):
                 symbol = self.unit.scope.find(name) if name not in self._body.declared else None
@@ -286,10 +300,10 @@ class LocalLoops(Part):
         return kind.target if kind is not None and kind.is_pointer else None
 
     def _is_bound(self, node):
-        """Whether an expression has one value throughout, without effects."""
+        """Return whether an expression has one value throughout, without effects."""
         match node:
             case c_ast.Constant():
-                return is_integer(node)  # a fraction would be cut off
+                return is_integer(node)  # a fraction would be truncated
             case c_ast.ID(name="THREADS" | "MYTHREAD"):
                 return True
             case c_ast.ID():
@@ -313,7 +327,8 @@ class LocalLoops(Part):
         return False
 
     def _array(self, name):
-        """The symbol of an array of shared elements, or of a private pointer to some that stays as it is; else None."""
+        """Return the symbol of an array of shared elements, or of a private pointer to such that
+        the body does not change; else None."""
         symbol = self.unit.scope.find(name)
         if symbol is None or symbol.kind != "object" or name in self._body.declared:
             return None
@@ -327,7 +342,10 @@ class LocalLoops(Part):
     # While the body is lowered
 
     def local(self, node):
-        """Of x[i], a c_ast.ArrayRef that is not lowered yet, where it is local: a function that makes the C of an access. Else None."""
+        """Return a function that makes the C of a local access; None if the access is not local.
+
+        `node` is x[i], a c_ast.ArrayRef that is not lowered yet.
+        """
         loop = self._loop
         if loop is None:
             return None
@@ -363,11 +381,13 @@ class LocalLoops(Part):
     def _base(self, symbol):
         return self.expressions.value(identifier(symbol.name)).node
 
-    # What is printed
+    # Output
 
     def by_runs(self, loop, stmt, declares_count, controls):
-        """(condition, block) of the loop by runs, whose body is `stmt`, not lowered yet; None where nothing in it is local. controls: the
-        first condition."""
+        """Return (condition, block) of the loop by runs; None if nothing in its body is local.
+
+        `stmt` is the body, not lowered yet; `controls` is the first condition.
+        """
         self._loop = loop
         try:
             body = self.statements.body(stmt)
@@ -383,7 +403,7 @@ class LocalLoops(Part):
     def _test(self, loop, count, bound, made):
         tests = []
         if not (loop.count.type.signed and bound.type.is_arithmetic and bound.type.signed):
-            # as C compares them, and as signed numbers: the same
+            # C's comparison and the signed one must agree
             compare = "<=" if loop.inclusive else "<"
             tests.append(
                 c_ast.BinaryOp(
@@ -411,11 +431,14 @@ class LocalLoops(Part):
         return made
 
     def _block(self, loop, count, bound, body, declares_count):
-        """{ const ptrdiff_t begin = i, end = n, stride = ...; ptrdiff_t run = begin, length;
-        while ((length = NCUPC_RUN(run, end, base, block, step, stride)) > 0) {
+        """Return the block of the loop by runs:
+
+        { const ptrdiff_t begin = i, end = n, stride = ...; ptrdiff_t run = begin, length;
+          while ((length = NCUPC_RUN(run, end, base, block, step, stride)) > 0) {
             pointers; for (ptrdiff_t k = 0; k < length; ++k) { i = run + k * stride; body }
             run += length * stride; }
-        i = what it is after the last iteration; }"""
+          i = what it is after the last iteration; }
+        """
         end = c_ast.Cast(difference_type(), bound.node)
         if loop.inclusive:
             end = c_ast.BinaryOp("+", end, number(1))

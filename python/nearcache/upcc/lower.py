@@ -1,7 +1,9 @@
-"""From UPC to C: lower() takes the syntax tree of a UPC file and gives one of C that calls the runtime (nearcache/upc_runtime.h).
+"""Lowers UPC to C: lower() turns the syntax tree of a UPC file into one of C that calls the runtime
+(nearcache/upc_runtime.h).
 
-The work is divided among parts (part.py), which share a Unit (unit.py) and call each other: types come of declarations, whose sizes are
-expressions, which may declare within statement expressions.
+The work is divided among parts (part.py), which share a Unit (unit.py) and call each other: types
+come from declarations, whose sizes are expressions, which may contain declarations within statement
+expressions.
 """
 
 from pycparser import c_ast
@@ -59,7 +61,7 @@ class FileAST(c_ast.FileAST):
 
 
 def connected(unit):
-    """All parts, by name, given to each other."""
+    """Create all parts and connect them to each other; return them by name."""
     parts = {name: kind(unit) for name, kind in PARTS.items()}
     for part in parts.values():
         part.connect(parts)
@@ -67,10 +69,11 @@ def connected(unit):
 
 
 def lower(tree, system_files=(), threads=None, strict=False, name="", struct_pointers=False):
-    """The C of a UPC file.
+    """Lower a UPC file to C.
 
-    threads: THREADS where it is static, None where it is known at the start of the program. strict: the mode of accesses where neither a
-    pragma nor a qualifier says one. name: of the file, for messages of the runtime. Raises UpcErrors.
+    threads: THREADS if it is static, None if it is known only when the program starts. strict: the
+    mode of accesses for which neither a pragma nor a qualifier gives one. name: of the file, for
+    the runtime's messages. Raises UpcErrors.
     """
     unit = Unit(threads, strict, name, struct_pointers)
     made = _file(tree, unit, connected(unit), frozenset(system_files))
@@ -96,7 +99,8 @@ def _file(tree, unit, parts, system_files):
 
 
 def _allow_unused(made, functions):
-    """A static function that only an operand of sizeof calls, which is not printed, would be warned of."""
+    """Mark static functions as unused if they are called only in operands of sizeof, which are not
+    printed."""
     for node in made:
         if (
             isinstance(node, c_ast.FuncDef)

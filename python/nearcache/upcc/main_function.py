@@ -1,4 +1,5 @@
-"""main of a UPC program: the runtime calls it as int ncupc_main(int, char **) on every thread, whatever the source declares."""
+"""Lowers main of a UPC program: the runtime calls it as int ncupc_main(int, char **) on every
+thread, however the source declares it."""
 
 from pycparser import c_ast
 
@@ -14,7 +15,8 @@ def _named(*words):
 
 
 def _is_plain(declaration, pointers):
-    """Whether a parameter is an int, or as many pointers (or arrays) to char."""
+    """Return whether a parameter is an int (`pointers` is 0), or char with this many levels of
+    pointers or arrays."""
     node = declaration.type
     for _ in range(pointers):
         if not isinstance(node, (c_ast.PtrDecl, c_ast.ArrayDecl)):
@@ -28,7 +30,8 @@ def _is_plain(declaration, pointers):
 
 
 def complete(node):
-    """Gives the lowered definition of main the signature of ncupc_main, and a value where it just ends."""
+    """Give the lowered definition of main the signature of ncupc_main, and a return value if its
+    end is reached."""
     function = node.decl.type
     given = node.param_decls or (function.args.params if function.args is not None else [])
     given = [each for each in given if isinstance(each, c_ast.Decl) and each.name]
@@ -48,14 +51,14 @@ def complete(node):
 
 
 def _perhaps_unused(name, word):
-    """Without -Wextra's warning where the source has no such parameter."""
+    """Return a declarator for which -Wextra does not warn if the source has no such parameter."""
     return c_ast.TypeDecl(
         name, [], None, _named(word), attributes=[upc_ast.GnuAttribute("__attribute__((unused))")]
     )
 
 
 def _replace_parameters(node, function, given):
-    """What the source calls its parameters become variables."""
+    """Turn the source's names of its parameters into variables."""
     status = c_ast.Decl(STATUS, [], [], [], [], _perhaps_unused(STATUS, "int"), None, None)
     pointer = c_ast.PtrDecl([], c_ast.PtrDecl([], _perhaps_unused(ARGUMENTS, "char")))
     arguments = c_ast.Decl(ARGUMENTS, [], [], [], [], pointer, None, None)

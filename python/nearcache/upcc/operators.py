@@ -1,4 +1,5 @@
-"""Unary, binary and conditional operators, where an operand may be shared or point to what is shared (UPC 1.3, 6.4.1, 6.4.2, 6.4.4)."""
+"""Lowers unary, binary and conditional operators whose operands may be shared or point to shared
+objects (UPC 1.3, 6.4.1, 6.4.2, 6.4.4)."""
 
 from __future__ import annotations
 
@@ -25,11 +26,11 @@ COMPARISONS = {"<", ">", "<=", ">="}
 READING = (
     "NCUPC_GET",
     "ncupc_",
-)  # calls of the runtime that lowering makes and that change nothing
+)  # calls of the runtime made by lowering that change nothing
 
 
 def pure(node):
-    """Whether evaluating it twice is the same as once, and cheap."""
+    """Return whether an expression is cheap and can be evaluated twice with the same result."""
     match node:
         case c_ast.ID() | c_ast.Constant():
             return True
@@ -45,7 +46,8 @@ def pure(node):
 
 
 def has_effects(node):
-    """Whether evaluating a lowered expression may change something: it calls, assigns or steps."""
+    """Return whether evaluating a lowered expression may change something: it calls, assigns,
+    increments or decrements."""
     match node:
         case c_ast.FuncCall(name=c_ast.ID(name=name)) if name.startswith(READING):
             pass
@@ -62,7 +64,8 @@ def has_effects(node):
 
 
 def may_be_bits(node):
-    """Whether a lowered operand may be of a bit-field's own type, which no variable can have."""
+    """Return whether a lowered operand may be of a bit-field's own type, which no variable can
+    have."""
     match node:
         case c_ast.FuncCall(name=c_ast.ID(name=name)):
             return name.startswith(("NCUPC_GET_BITS", "NCUPC_PUT_BITS"))
@@ -72,7 +75,7 @@ def may_be_bits(node):
 
 
 class Operators(Part):
-    """Visitors for Expressions, and what an update of an object by an operator becomes."""
+    """Visitors for Expressions, and updates of objects by an operator."""
 
     accesses: Accesses
     conversions: Conversions
@@ -112,7 +115,7 @@ class Operators(Part):
         return Value(node, promoted(value.type))
 
     def _complex_part(self, node):
-        """GNU's parts of a complex number: objects, where the whole is one."""
+        """Lower GNU's parts of a complex number, which are objects if the whole is an object."""
         found = self.expressions.expression(node.expr)
         kind = part_of_complex(found.type)
         if isinstance(found, Place) and kind is not None:
@@ -234,7 +237,7 @@ class Operators(Part):
         return Value(node, types.Unknown(), lvalue=True)
 
     def _step(self, node):
-        """++ and --, before and after."""
+        """Lower ++ and --, prefix and postfix."""
         operator, after = node.op[-1], node.op.startswith("p")
         found = self.expressions.expression(node.expr)
         self.must_be_lvalue(node.expr, found)
@@ -247,7 +250,8 @@ class Operators(Part):
         return self.update_shared(found, operator, Value(number(1), INT), after)
 
     def _evaluated_first(self, operand, items):
-        """The operand of a compound assignment, before the old value is read: what it calls may change the object."""
+        """Return the operand of a compound assignment, evaluated before the old value is read: a
+        call in it may change the object."""
         if not has_effects(operand):
             return operand
         if may_be_bits(operand):
@@ -257,7 +261,8 @@ class Operators(Part):
         return identifier(name)
 
     def moved(self, found, index, after=False):
-        """p += index of a pointer-to-shared that lies in private memory."""
+        """Return p += index for a pointer-to-shared in private memory; yields the old value if
+        `after`."""
         kind = found.type.unqualified()
         lvalue, items = found.node, []
         if not pure(lvalue):
@@ -277,7 +282,7 @@ class Operators(Part):
         return Value(self.accesses.sequence(*items, before, moved, identifier(name)), kind)
 
     def update_shared(self, place, operator, operand, after=False):
-        """`place operator= operand`; yields the value before if `after`, else what was stored."""
+        """Lower `place operator= operand`; yields the old value if `after`, else the stored one."""
         kind = place.type.unqualified()
         if self.accesses.is_plain(place):
             return self._update_plain(place, operator, operand, after)
@@ -310,7 +315,7 @@ class Operators(Part):
         return Value(self.accesses.sequence(*items) if len(items) > 1 else items[0], kind)
 
     def _update_plain(self, place, operator, operand, after):
-        """The same of an arithmetic object that C reaches."""
+        """Like update_shared(), for an arithmetic object accessed in plain C."""
         lvalue, kind = place.local(), place.type.unqualified()
         if after:
             return Value(c_ast.UnaryOp("p" + 2 * operator, lvalue), kind)

@@ -1,11 +1,13 @@
-"""Parses preprocessed UPC (with GNU C's extensions) into a syntax tree of pycparser and upc_ast nodes.
+"""Parses preprocessed UPC (with GNU C's extensions) into a syntax tree of pycparser and upc_ast
+nodes.
 
-parse() is the interface. The grammar is pycparser's, extended in layers: tokens (looking ahead, scopes, messages),
-grammar_specifiers, grammar_declarations, grammar_expressions and grammar_statements; UpcParser here adds the external
-declarations.
+parse() is the interface. The grammar is pycparser's, extended in layers: tokens (lookahead, scopes,
+messages), grammar_specifiers, grammar_declarations, grammar_expressions and grammar_statements;
+UpcParser here adds the external declarations.
 
-System headers are only asked for their declarations: the body of a function that a header defines is passed over, and a
-declaration that cannot be parsed (a compiler's own extension of the future) is skipped to its end.
+System headers are needed only for their declarations: bodies of functions defined in headers are
+skipped, and a declaration that cannot be parsed (a future compiler extension) is skipped to its
+end.
 """
 
 from pycparser import c_ast
@@ -18,22 +20,26 @@ from .tokens import Specifiers
 
 _BEHIND_A_TYPE = frozenset(
     {"SEMI", "ID", "ATTRIBUTE_BEGIN", "TIMES"}
-)  # what goes on with a declaration after a structure's brace
-_MOST_ERRORS = 20  # of one file; further ones mostly follow from these
+)  # continues a declaration after a structure's brace
+_MOST_ERRORS = 20  # per file; further errors mostly follow from these
 
 
 class UpcParser(StatementGrammar):
-    """A parser of one text. After parse(), `skipped` lists the errors of system headers' declarations that were left out."""
+    """A parser of one text. After parse(), `skipped` lists the errors of the system headers'
+    declarations that were skipped."""
 
     def __init__(self, system_files=(), header_bodies=False, old_names=False):
         # C23 for what headers already use: f(...) without parameters, enum E : type.
         super().__init__(lexer=UpcLexer, dialect="c23")
         self.clex.system_files = frozenset(system_files)
         self.clex.old_names = old_names
-        self.header_bodies = header_bodies  # parse the bodies of functions in system headers too?
+        # whether to parse function bodies in system headers, too
+        self.header_bodies = header_bodies
         self.skipped = []
         self._errors = []
-        self._lost = set()  # names in declarations that could not be parsed: that one is unknown later is no error of its own
+        # names in declarations that could not be parsed; using one later is not reported as another
+        # error
+        self._lost = set()
 
     def parse(self, text, filename="", debug=False):
         self.skipped, self._errors, self._lost = [], [], set()
@@ -51,7 +57,8 @@ class UpcParser(StatementGrammar):
         return self._list[self._index].filename in self.clex.system_files
 
     def _parse_or_skip(self):
-        """An external declaration; one that cannot be parsed is skipped, so that the errors of others are found too."""
+        """Parse an external declaration. One that cannot be parsed is skipped, so that errors in
+        others are also found."""
         start, system = self._index, self._in_system_file()
         try:
             return self._parse_external_declaration()
@@ -71,7 +78,8 @@ class UpcParser(StatementGrammar):
         return []
 
     def _skip_external_declaration(self, system):
-        """To behind the `;` or the body that ends it; not from a system header into the file that includes it."""
+        """Skip to the end of the declaration: its `;` or its body. Does not skip from a system
+        header into the file that includes it."""
         depth, before, is_body = 0, None, False
         while self._peek() is not None:
             kind = self._advance().type
@@ -111,7 +119,7 @@ class UpcParser(StatementGrammar):
         return self._parse_untyped_function()
 
     def _parse_untyped_function(self):
-        """`main() { ... }`: the result is an int."""
+        """Parse `main() { ... }`, whose result is an int."""
         if self._peek_type() != "ID":
             self._expected("a declaration")
         if self._peek_type(2) != "LPAREN":
@@ -141,7 +149,8 @@ class UpcParser(StatementGrammar):
 
 
 def old_parameters(names, declarations):
-    """The declarations of an old-style (K&R) definition's parameters in the order of their names; what has none is an int."""
+    """Return the declarations of an old-style (K&R) definition's parameters in the order of their
+    names; one without a declaration is an int."""
     by_name = {
         each.name: each for each in declarations if isinstance(each, c_ast.Decl) and each.name
     }
@@ -157,8 +166,9 @@ def _integer(name):
 
 
 def parse(text, filename, system_files=(), old_names=False):
-    """The syntax tree (c_ast.FileAST) of a preprocessed UPC source; raises diagnostics.UpcError, or UpcErrors if there are several.
+    """Return the syntax tree (c_ast.FileAST) of a preprocessed UPC source.
 
-    old_names: UPC 1.0's keywords (keywords.OLD_NAMES) are read as those that they became.
+    old_names: accept UPC 1.0's keywords (keywords.OLD_NAMES) as their later names. Raises
+    diagnostics.UpcError, or UpcErrors if there are several.
     """
     return UpcParser(system_files, old_names=old_names).parse(text, filename)

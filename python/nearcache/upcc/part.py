@@ -1,7 +1,8 @@
-"""What the parts of the lowering have in common.
+"""Base class of the lowering's parts.
 
-A part is given the file's Unit and, under their names, the parts that its class annotates. What it offers to others are its methods
-without an underscore; of another part nothing else is used (tests/upc/test_parts.py). lower.py makes the parts and gives them to each other.
+A part receives the file's Unit and, under their names, the parts that its class annotates. Its
+methods without a leading underscore are its interface; nothing else of another part is used
+(tests/upc/test_parts.py). lower.py creates the parts and connects them to each other.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ class Part:
 
     @classmethod
     def needs(cls) -> tuple[str, ...]:
-        """The names of the parts that it uses: an annotation `name: Class` each."""
+        """Return the names of the parts that it uses: one per annotation `name: Class`."""
         return tuple(inspect.get_annotations(cls))
 
     def connect(self, parts: Mapping[str, Part]) -> None:
-        """parts: all of them, by name."""
+        """Connect the part to those that it needs. parts: all of them, by name."""
         for name in self.needs():
             setattr(self, name, parts[name])

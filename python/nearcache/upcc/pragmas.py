@@ -1,4 +1,4 @@
-"""What the translator reads out of pragmas: UPC's mode of accesses, and whether structs are packed."""
+"""Interprets pragmas: UPC's mode of accesses, and whether structs are packed."""
 
 import re
 
@@ -17,7 +17,7 @@ def text_of(node):
 
 
 def mode(node):
-    """True for `#pragma upc strict`, False for relaxed, None for other pragmas."""
+    """Return True for `#pragma upc strict`, False for relaxed, None for other pragmas."""
     words = text_of(node).split()
     if len(words) >= 2 and words[0] == "upc" and words[1] in ("strict", "relaxed"):
         return words[1] == "strict"
@@ -35,7 +35,8 @@ def without_lost(items):
 
 
 class Packing:
-    """Follows `#pragma pack`: structs that are declared in its reach have members where only the C compiler knows."""
+    """Follows `#pragma pack`: only the C compiler knows the members' offsets in structs declared
+    under its effect."""
 
     def __init__(self):
         self._stack = [""]

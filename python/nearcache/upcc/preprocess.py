@@ -1,8 +1,9 @@
 """Runs the C preprocessor on a UPC source and takes its output apart.
 
-`cc -E -dD -dI` prints, besides the expanded text, every #define, #undef and #include where it stands. From these come the lines
-that the C output starts with: system headers are not expanded into it, their #include lines are repeated, with what the user had
-defined before them (_GNU_SOURCE). Our own UPC headers are UPC: the translator reads them, the C compiler never sees them.
+`cc -E -dD -dI` prints every #define, #undef and #include in place, besides the expanded text. The
+first lines of the C output are derived from these: system headers are not expanded into it;
+instead, their #include lines are repeated, with the user's earlier definitions (_GNU_SOURCE). Our
+own UPC headers are UPC: the translator reads them, but the C compiler never sees them.
 """
 
 import re
@@ -12,12 +13,12 @@ from pathlib import Path
 
 from .diagnostics import UpcError
 
-VERSION = "201311L"  # __UPC_VERSION__ of UPC 1.3
+VERSION = "201311L"  # value of __UPC_VERSION__ for UPC 1.3
 MAX_BLOCK_SIZE = {
     False: 1 << 20,
     True: (1 << 31) - 1,
-}  # by whether pointers are structs: what their phases hold
-MAX_THREADS = {False: 1 << 10, True: 1 << 24}  # by the same
+}  # largest block size that a phase can hold, by whether pointers are structs
+MAX_THREADS = {False: 1 << 10, True: 1 << 24}  # by whether pointers are structs
 LIBRARIES = {
     "COLLECTIVE": 1,
     "TICK": 1,
@@ -25,7 +26,7 @@ LIBRARIES = {
     "CASTABLE": 1,
     "NB": 1,
     "IO": 2,
-}  # and their versions
+}  # with their versions
 
 MARKER = re.compile(r'#\s+(\d+)\s+"((?:[^"\\]|\\.)*)"((?:\s+\d)*)')
 DIRECTIVE = re.compile(r"#\s*(define|undef|include|include_next|import)\b\s*(.*)")
@@ -37,7 +38,7 @@ KEYWORDS = re.compile(
 
 
 def found_in(pattern: str, text: str) -> "re.Match[str]":
-    """The match at the start of what the preprocessor wrote."""
+    """Return the match at the start of the preprocessor's output."""
     found = re.match(pattern, text)
     if found is None:
         raise PreprocessError(f"the preprocessor wrote {text!r}")
@@ -45,30 +46,29 @@ def found_in(pattern: str, text: str) -> "re.Match[str]":
 
 
 class PreprocessError(Exception):
-    """The preprocessor failed; it has written why."""
+    """The preprocessor failed; it has reported why."""
 
 
 @dataclass
 class Source:
     """A preprocessed UPC source."""
 
-    text: str = ""  # with line markers and without #define, #undef and #include
-    system_files: set[str] = field(
-        default_factory=set
-    )  # what is in system headers, among them our UPC headers
+    text: str = ""  # with line markers, but without #define, #undef and #include
+    system_files: set[str] = field(default_factory=set)  # system headers, including our UPC headers
     prologue: list[str] = field(default_factory=list)  # lines for the head of the C output
     includes_upc: bool = False  # whether one of our headers is included
     messages: str = ""  # the preprocessor's warnings
     beside: tuple[
         str, ...
-    ] = ()  # words that let `#include <x.h>` find what lies beside the source, where that is wanted
+    ] = ()  # words that make `#include <x.h>` also search the source's folder, if needed
 
     def uses_upc(self):
-        """Whether this is UPC at all, and not C: by its headers, or by words in the text of its own files."""
+        """Return whether this is UPC and not C: by its headers, or by words in the text of its own
+        files."""
         return self.includes_upc or KEYWORDS.search(self.own_text()) is not None
 
     def own_text(self):
-        """The text that is not in system headers."""
+        """Return the text that is not from system headers."""
         kept, own = [], False
         for line in self.text.split("\n"):
             marker = MARKER.match(line) if line.startswith("#") else None
@@ -79,7 +79,8 @@ class Source:
         return "\n".join(kept)
 
     def lines_of(self, file, number):
-        """The pieces of the preprocessed text that one line of a source became, without what macros of system headers made in it."""
+        """Return the pieces of preprocessed text that one source line became, without those made by
+        system headers' macros."""
         found, here, at = [], None, 0
         for line in self.text.split("\n"):
             marker = MARKER.match(line) if line.startswith("#") else None
@@ -97,7 +98,8 @@ def unquoted(name):
 
 
 def predefined(threads=None, struct_pointers=False):
-    """The macros of UPC, by name. THREADS is one of them where the number of threads is fixed: #if may ask for it."""
+    """Return UPC's macros, by name. They include THREADS if the number of threads is fixed, as #if
+    may use it."""
     macros = {
         "__UPC__": "1",
         "__UPC_VERSION__": VERSION,
@@ -112,12 +114,13 @@ def predefined(threads=None, struct_pointers=False):
 
 
 def of_command_line(file):
-    """Of what the preprocessor says that no file has: <built-in>, <command-line>. A source may come from standard input."""
+    """Return whether a name is one that the preprocessor uses for what is in no file: <built-in>,
+    <command-line>. A source may be <stdin>."""
     return file.startswith("<") and file != "<stdin>"
 
 
 class _Reader:
-    """Goes through the preprocessor's output once."""
+    """Makes one pass over the preprocessor's output."""
 
     def __init__(self, headers, own_macros):
         self.headers = str(headers)
@@ -125,9 +128,9 @@ class _Reader:
         self.source = Source()
         self.out = []
         self.file = ""
-        self.lines = []  # of the prologue: (directive, whole line)
+        self.lines = []  # lines of the prologue: (directive, whole line)
         self.pending = None  # an #include whose file is not known yet
-        self.kinds = {}  # by the name that an #include gives: system, user or ours
+        self.kinds = {}  # by the name given in an #include: system, user or ours
 
     def is_ours(self, file):
         return file.startswith(self.headers + "/")
@@ -139,7 +142,7 @@ class _Reader:
         entered = "1" in flags
         if entered and "3" in flags:
             self.source.system_files.add(file)
-        if self.pending and set(flags) & {"1", "2"}:  # others only correct the line number
+        if self.pending and set(flags) & {"1", "2"}:  # other markers only correct the line number
             self.settle(file if entered else None)
         if (
             entered
@@ -151,7 +154,8 @@ class _Reader:
         if self.is_ours(file):
             self.source.includes_upc = True
         self.file = file
-        # A macro of a system header makes its own pieces of a user's line, with flag 3: they must not seem to be in a system header.
+        # A system header's macro becomes separate pieces of a user's line, with flag 3. These must
+        # not seem to belong to a system header.
         kept = (
             flags
             if file in self.source.system_files
@@ -160,7 +164,8 @@ class _Reader:
         self.out.append(" ".join([f'# {number} "{escaped(file)}"', *kept]))
 
     def settle(self, file):
-        """Decides what to do with an #include, now that it is known which file it is; None: one that is not read again."""
+        """Decide what to do with an #include once its file is known; None: a file that is not read
+        again."""
         if self.pending is None:
             return
         name, line = self.pending
@@ -197,7 +202,7 @@ class _Reader:
         name = found_in(r"\w+", rest)[0]
         given = self.file.startswith("<command") and not name.startswith(
             "__GCC_HAVE_"
-        )  # clang's driver adds such
+        )  # clang's driver adds such definitions
         if name not in self.own_macros and (self.is_user(self.file) or given):
             if self.pending:
                 self.settle(None)
@@ -233,7 +238,8 @@ def escaped(name):
 
 
 def prologue(lines):
-    """The lines up to the last #include, once each in a row; what the user defined is undefined again after it."""
+    """Return the lines up to the last #include, without consecutive duplicates. The user's
+    definitions are undefined again after it."""
     last = max((index for index, (kind, _) in enumerate(lines) if kind == "include"), default=-1)
     kept, defined = [], {}
     for kind, line in lines[: last + 1]:
@@ -251,20 +257,21 @@ def prologue(lines):
 
 
 def command(path, cc_words, headers, threads=None, struct_pointers=False):
-    """The words that preprocess a source."""
+    """Return the words that preprocess a source."""
     macros = [f"-D{name}={value}" for name, value in predefined(threads, struct_pointers).items()]
     return [*cc_words, *macros, "-isystem", str(headers), "-E", "-dD", "-dI", "-x", "c", str(path)]
 
 
 def read(text, headers, threads=None):
-    """A Source of what the preprocessor printed."""
+    """Return the Source parsed from the preprocessor's output."""
     return _Reader(headers, predefined(threads)).finish(text)
 
 
 def preprocess(path, cc_words, threads=None, headers=None, struct_pointers=False):
-    """The Source of the UPC file at `path`.
+    """Return the Source of the UPC file at `path`.
 
-    cc_words: the C compiler and its options. headers: the folder of the UPC headers; by default that of this Nearcache.
+    cc_words: the C compiler and its options. headers: the folder of the UPC headers; by default
+    that of this Nearcache.
     """
     if headers is None:
         from .. import home

@@ -1,4 +1,5 @@
-"""Prints expressions with the parentheses that C needs, and those for whose absence -Wall gives a warning; no others."""
+"""Prints expressions with the parentheses that C requires and those that -Wall would otherwise warn
+about, but no others."""
 
 import re
 
@@ -6,7 +7,7 @@ from pycparser import c_ast, c_generator
 
 from . import upc_ast
 
-# How tightly what a node prints holds together; the binary operators, from 3 on, after pycparser's table.
+# Precedence of what a node prints; binary operators, from 3 on, follow pycparser's table.
 COMMA, ASSIGNMENT, CONDITIONAL, BINARY, CAST, UNARY, POSTFIX = 0, 1, 2, 3, 20, 21, 22
 _SIZEOF = frozenset(
     {"sizeof", "_Alignof", "__alignof__", "upc_blocksizeof", "upc_elemsizeof", "upc_localsizeof"}
@@ -15,7 +16,7 @@ _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _BITWISE = frozenset("&|^")
 _SHIFTS = frozenset({"<<", ">>"})
 _LINE_BREAK = re.compile(r"\s*\n(?:\x01\d+\x02)? *")
-_LONG_LIST = 100  # columns of an initialiser, above which it is broken into lines
+_LONG_LIST = 100  # columns beyond which an initialiser is broken into lines
 
 
 class ExpressionPrinter(c_generator.CGenerator):
@@ -28,7 +29,7 @@ class ExpressionPrinter(c_generator.CGenerator):
         return method(node)
 
     def _level(self, n):
-        """How tightly the text of an expression holds together."""
+        """Return the precedence of an expression's text."""
         if isinstance(n, c_ast.BinaryOp):
             return BINARY + self.precedence_map[n.op]
         if isinstance(n, c_ast.Constant):
@@ -51,7 +52,7 @@ class ExpressionPrinter(c_generator.CGenerator):
         return self.visit(n)
 
     def _condition(self, n):
-        """A controlling expression: what assigns stands in parentheses of its own."""
+        """Print a controlling expression; an assignment gets its own parentheses."""
         if isinstance(n, c_ast.ExprList):
             return ", ".join(
                 [self._visit_expr(e) for e in n.exprs[:-1]]
@@ -61,7 +62,7 @@ class ExpressionPrinter(c_generator.CGenerator):
 
     @staticmethod
     def _flat(text):
-        """Statements on one line, as inside an expression."""
+        """Put statements on one line, as inside an expression."""
         return _LINE_BREAK.sub(" ", text)
 
     def visit_ID(self, n):
@@ -109,7 +110,7 @@ class ExpressionPrinter(c_generator.CGenerator):
 
     @staticmethod
     def _surprising(operator, operand, on_right):
-        """Would a compiler suggest parentheses around this operand?"""
+        """Return whether a compiler would suggest parentheses around this operand."""
         if isinstance(operand, c_ast.UnaryOp):
             return (
                 operand.op == "!"
@@ -154,7 +155,7 @@ class ExpressionPrinter(c_generator.CGenerator):
         return ", ".join(self._visit_expr(e) for e in n.exprs)
 
     def _braced(self, n):
-        """An initialiser list; a long one is broken into lines."""
+        """Print an initialiser list; a long one is broken into lines."""
         items = [self._visit_expr(e) for e in n.exprs]
         if self._flat_depth or sum(map(len, items)) + 2 * len(items) < _LONG_LIST:
             return "{" + ", ".join(items) + "}"

@@ -1,4 +1,5 @@
-"""Prints declarations: specifiers, declarators, structures and enumerations, with attributes where they were."""
+"""Prints declarations: specifiers, declarators, structures and enumerations, with attributes at
+their original places."""
 
 from typing import Any
 
@@ -18,7 +19,8 @@ class TypePrinter(ExpressionPrinter):
         return n.text
 
     def _qualifiers(self, quals):
-        """With a space behind each; `shared` with its layout, so that UPC prints as UPC."""
+        """Print qualifiers, each followed by a space; `shared` with its layout, so that UPC prints
+        as UPC."""
         spell = [
             q.spelling(self._visit_expr) if isinstance(q, upc_ast.Shared) else q
             for q in quals or ()
@@ -26,7 +28,8 @@ class TypePrinter(ExpressionPrinter):
         return "".join(word + " " for word in spell)
 
     def _split_attributes(self, attributes):
-        """(C23's, GNU's) attributes of a declaration: those stand before everything, these may follow the storage class."""
+        """Split a declaration's attributes into (C23's, GNU's). C23's precede everything; GNU's may
+        follow the storage class."""
         texts = [self.visit(attribute) + " " for attribute in attributes or ()]
         return "".join(text for text in texts if text.startswith("[[")), "".join(
             text for text in texts if not text.startswith("[[")
@@ -76,7 +79,7 @@ class TypePrinter(ExpressionPrinter):
         return super()._generate_type(n, modifiers, emit_declname, emit_base_type)
 
     def _declarator(self, n, modifiers, emit_declname):
-        """The name with its pointers, arrays and parameters around it, from the inside out."""
+        """Print a name with its pointers, arrays and parameters, from the inside out."""
         text = n.declname if n.declname and emit_declname else ""
         text += self._behind(n, text)
         for i, modifier in enumerate(modifiers):
@@ -101,14 +104,15 @@ class TypePrinter(ExpressionPrinter):
         return text
 
     def _behind(self, n, text):
-        """The attributes that follow what a part of a declarator prints."""
+        """Return the attributes that follow the text of a declarator's part."""
         if not n.attributes:
             return ""
         return (" " if text else "") + self._generate_attributes(n.attributes)
 
     def _coalesce_defined_types(self, nodes):
-        """Also in one declaration: those behind one whose name hides the type that all have (node *node = p, *next = node)."""
-        groups: list[Any] = []  # a declaration, or a list of some that are printed together
+        """Group declarations that were one, including names after one that hides the common type
+        (node *node = p, *next = node)."""
+        groups: list[Any] = []  # single declarations, and lists of those that are printed together
         for item in super()._coalesce_defined_types(nodes):
             before = groups[-1] if groups else None
             first = before[0] if isinstance(before, list) else before
@@ -152,7 +156,8 @@ class TypePrinter(ExpressionPrinter):
 
 
 def _type_names(decl):
-    """The names of the type that a declaration's specifiers give: None where they are a structure's and the like."""
+    """Return the type names in a declaration's specifiers; None if the type is a structure or the
+    like."""
     node = decl.type
     while isinstance(node, _DECLARATORS):
         node = node.type

@@ -1,8 +1,9 @@
-"""Prints a syntax tree as readable C whose lines the C compiler knows by their places in the UPC source.
+"""Prints a syntax tree as readable C that the C compiler relates to lines of the UPC source.
 
-Every statement, declaration and member notes the line of the source it comes from, in a mark at the beginning of its line
-of the output (print_file takes the marks out again). Where the line that would follow is another one, a few empty lines
-or a `#line` come between, or lines are joined, so that messages of the C compiler and __LINE__ name the line of the UPC source.
+Every statement, declaration and member notes its source line in a mark at the beginning of its
+output line (print_file removes the marks). If the next line would have a different number, empty
+lines or a `#line` are inserted, or lines are joined, so that messages of the C compiler and
+__LINE__ refer to the UPC source.
 """
 
 import re
@@ -14,8 +15,8 @@ from .print_types import TypePrinter
 
 _MARK = re.compile(r"\x01(\d+)\x02")
 _MOST_EMPTY_LINES = 8  # instead of a #line: the text keeps the shape of its source
-_LONGEST_JOINED = 120  # columns of lines that are joined
-_LONGEST = 140  # columns of a line, where it can be broken
+_LONGEST_JOINED = 120  # columns of a line made by joining
+_LONGEST = 140  # columns of a line, if it can be broken
 # Text up to a place where a line can be broken; literals are never broken.
 _PIECE = re.compile(
     r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^"',&|?]|[,&|?](?! ))*(?:[,&|?] +|$)"""
@@ -32,8 +33,8 @@ _CONTROL = (
     c_ast.Default,
     upc_ast.UpcForall,
 )
-# Without braces of their own, these get some where another statement controls them; what an `if` controls also does if it is
-# in _CONTROL, so that it is plain whose an `else` is.
+# Statements that are put in braces when another statement controls them. Those in _CONTROL are put
+# in braces under an `if`, so that it is clear which `if` an `else` belongs to.
 _IN_BRACES = (c_ast.Label, c_ast.Case, c_ast.Default, c_ast.Pragma, c_ast.EmptyStatement)
 _COMPLETE = (
     *_CONTROL, c_ast.Compound, c_ast.FuncDef, c_ast.Pragma, c_ast.EmptyStatement, c_ast.Return, c_ast.Break, c_ast.Continue,
@@ -45,7 +46,7 @@ class Printer(TypePrinter):
     def __init__(self):
         super().__init__()
         self._methods = {}
-        self._flat_depth = 0  # of statement expressions, which are printed on one line
+        self._flat_depth = 0  # nesting of statement expressions, which are printed on one line
         self._coords = []
 
     def _mark(self, n):
@@ -55,14 +56,14 @@ class Printer(TypePrinter):
         self._coords.append(coord)
         return f"\x01{len(self._coords) - 1}\x02"
 
-    # Statements: visit_X gives the text without its indentation and the line's end
+    # Statements: visit_X returns the text without its indentation and its line end
 
     def _generate_stmt(self, n, add_indent=False):
-        if isinstance(n, list):  # declarators that share the body of a structure
+        if isinstance(n, list):  # declarators that share a structure's body
             return self._mark(n[0]) + self._make_indent() + self._visit_decl_group(n) + ";\n"
         if add_indent:
             self.indent_level += 4
-        # The mark is taken first: marks count in the order of the text.
+        # The mark is made first: marks are numbered in the order of the text.
         head = self._mark(n.decl if isinstance(n, c_ast.FuncDef) else n) + self._make_indent()
         if isinstance(n, c_ast.Pragma) and not self._flat_depth:
             head = head.rstrip(" ")
@@ -81,7 +82,7 @@ class Printer(TypePrinter):
         )
 
     def _braces(self, n, last=""):
-        """A block; `last` marks the line of its closing brace."""
+        """Print a block; `last` marks the line of its closing brace."""
         self.indent_level += 4
         body = self._generate_body(n.block_items or [])
         self.indent_level -= 4
@@ -91,7 +92,8 @@ class Printer(TypePrinter):
         return self._braces(n)
 
     def _controlled(self, n, braces=False, last=""):
-        """A space or a line's end, and the statement that another one controls; without the line's end."""
+        """Print a space or a line end, and the statement that another one controls, without its
+        line end."""
         if not isinstance(n, c_ast.Compound):
             if not (braces or isinstance(n, _IN_BRACES)):
                 return "\n" + self._generate_stmt(n, add_indent=True)[:-1]
@@ -102,7 +104,7 @@ class Printer(TypePrinter):
         text = f"if ({self._condition(n.cond)})"
         if n.iffalse is None:
             return text + self._controlled(n.iftrue, isinstance(n.iftrue, _CONTROL))
-        # The condition of an `else if` is a line of the source like any other.
+        # The condition of an `else if` is a source line like any other.
         else_if = self._mark(n.iffalse) if isinstance(n.iffalse, c_ast.If) else ""
         iftrue = self._controlled(n.iftrue, isinstance(n.iftrue, _CONTROL), else_if)
         text += iftrue + (
@@ -187,7 +189,7 @@ class Printer(TypePrinter):
     def visit_Pragma(self, n):
         if self._flat_depth and isinstance(
             n.string, str
-        ):  # a line of its own has no place in an expression
+        ):  # an expression has no room for a line of its own
             escaped = n.string.replace("\\", "\\\\").replace('"', '\\"')
             return f'_Pragma("{escaped}")'
         return super().visit_Pragma(n)
@@ -204,8 +206,10 @@ class Printer(TypePrinter):
 
 
 def _broken(text):
-    """A line broken behind commas and operators where it is longer than _LONGEST; a macro's arguments stay on one line,
-    because the runtime's macros use __LINE__."""
+    """Break a line longer than _LONGEST after commas and operators.
+
+    The arguments of a runtime macro stay on one line, because it uses __LINE__.
+    """
     if len(text) <= _LONGEST or text.lstrip().startswith("#") or _RUNTIME_NAME.search(text):
         return [text]
     indent = text[: len(text) - len(text.lstrip())] + " " * 8
@@ -219,14 +223,15 @@ def _broken(text):
 
 
 class _Layout:
-    """Puts marked lines at their places in the source: by empty lines, by joining lines that the source has as one, by #line."""
+    """Puts marked lines at their places in the source: by empty lines, by joining lines that are
+    one in the source, by #line."""
 
     def __init__(self, coords):
         self.coords = coords
         self.output = []
-        self.file, self.line = None, 0  # what the compiler takes the next line for
-        self.loose = 0  # how many lines follow the last marked one; closing braces, mostly
-        self.joined = False  # was the last line put together from several?
+        self.file, self.line = None, 0  # the number that the compiler gives the next line
+        self.loose = 0  # number of lines after the last marked one, mostly closing braces
+        self.joined = False  # whether the last line was joined from several
 
     def place(self, text):
         for content in text.split("\n"):
@@ -251,7 +256,8 @@ class _Layout:
         return "\n".join(self.output)
 
     def _append(self, content):
-        """Adds a line of text, broken where it is too long, and returns how many lines that makes."""
+        """Add a line of text, broken if it is too long; return the number of lines that it
+        takes."""
         lines = _broken(_MARK.sub("", content) if "\x01" in content else content)
         self.output += lines
         self.line += len(lines)
@@ -263,7 +269,8 @@ class _Layout:
         self.output.append(f'#line {coord.line} "{name}"')
 
     def _close(self, content):
-        """A closing brace stands behind what was joined to the line of its opening one."""
+        """Append a closing brace to the joined line that opens it, if there is one; return whether
+        it was done."""
         last = self.output[-1] if self.output else ""
         if not self.joined or content.strip() != "}" or last.count("{") <= last.count("}"):
             return False
@@ -271,11 +278,12 @@ class _Layout:
         return True
 
     def _join(self, content, line):
-        """Make room, by joining loose lines to the last marked one, for the content to come at a line that is already passed."""
+        """Join loose lines to the last marked one to make room for `content`, whose line has
+        already been passed. Returns False if that is not possible."""
         marked = self.line - 1 - self.loose
         if line < marked or content.startswith("#"):
             return False
-        # The lines from the marked one on, and of those that follow it, how many have to join it.
+        # The lines from the marked one on, and how many of those after it have to join it.
         lines = self.output[len(self.output) - 1 - self.loose :] + [content]
         joined = self.line - line + 1
         text = " ".join([lines[0], *(part.strip() for part in lines[1:joined])])
@@ -287,14 +295,15 @@ class _Layout:
 
 
 def print_file(ast):
-    """The C (or UPC) text of a c_ast.FileAST."""
+    """Return the C (or UPC) text of a c_ast.FileAST."""
     printer = Printer()
     text = printer.visit(ast)
     return _Layout(printer._coords).place(text)
 
 
 def print_node(node):
-    """The text of an expression, a type or a statement on one line, as messages quote it."""
+    """Return the text of an expression, a type or a statement on one line, as quoted in
+    messages."""
     printer = Printer()
     printer._flat_depth = 1
     return printer._flat(printer._visit_expr(node)).strip()

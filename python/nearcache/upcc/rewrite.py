@@ -1,4 +1,5 @@
-"""Declarators as C writes them: pointers-to-shared are ncupc_ptr, shared and its layout are gone."""
+"""Rewrites declarators for C: pointers-to-shared become ncupc_ptr; shared and its layout are
+removed."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ def innermost(node):
 
 
 class Rewriting(Part):
-    """Declarators and type names of the source, in place."""
+    """Rewrites the source's declarators and type names in place."""
 
     declarations: Declarations
     expressions: Expressions
@@ -37,20 +38,21 @@ class Rewriting(Part):
 
     def __init__(self, unit):
         super().__init__(unit)
-        self._printed = set()  # nodes of the definitions that are in the output
+        self._printed = set()  # nodes of the definitions already in the output
         self._left_out = set()  # typedef names of arrays that C cannot have
-        self._definitions = []  # of structs to print before the declaration under way
+        self._definitions = []  # of structs to print before the current declaration
 
     def is_printed(self, node):
-        """The definition of a struct or enumeration is in the output already, as that of a system header is."""
+        """Note that a struct's or enumeration's definition is in the output already, as those of
+        system headers are."""
         self._printed.add(node)
 
     def leave_out(self, name):
-        """C has no typedef of this name: the type is written out where it is used."""
+        """Note that C has no typedef of this name: the type is written out where it is used."""
         self._left_out.add(name)
 
     def definitions_before(self, made):
-        """With the structs whose definitions stood in what is no longer printed."""
+        """Prepend the structs whose definitions were in declarations that are no longer printed."""
         if not self._definitions:
             return made
         coord = made[0].coord if made else self.unit.coord
@@ -61,12 +63,12 @@ class Rewriting(Part):
         return before + made
 
     def rewritten(self, node, parameter=False):
-        """The same declarator in C. pre: type_of(node) was asked for, in the same scope."""
+        """Return the same declarator in C. pre: type_of(node) was called in the same scope."""
         match node:
             case c_ast.TypeDecl():
                 if parameter and self._is_shared_array(node):
                     self.keep_definition(node.type)
-                    return self._pointer(node, ())  # its qualifiers are the elements'
+                    return self._pointer(node, ())  # its qualifiers are those of the elements
                 if getattr(node.type, "names", [""])[0] in self._left_out:
                     return self.typenames.declarator(
                         self.declarations.type_of(node).unqualified(), node.declname
@@ -159,7 +161,8 @@ class Rewriting(Part):
         return made
 
     def keep_definition(self, node):
-        """A struct or enumeration that is defined where its own declaration is not printed."""
+        """Keep the definition of a struct or enumeration if the declaration that contains it is not
+        printed."""
         if (
             isinstance(node, (c_ast.Struct, c_ast.Union))
             and node.decls is not None
@@ -186,7 +189,7 @@ class Rewriting(Part):
         return node
 
     def _once(self, node):
-        """Its definition where it is printed first, its tag from then on."""
+        """Return the definition the first time it is printed, then only its tag."""
         if node not in self._printed:
             self._printed.add(node)
             for each in node.values.enumerators if isinstance(node, c_ast.Enum) else ():

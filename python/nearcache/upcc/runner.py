@@ -1,4 +1,4 @@
-"""Runs the commands of upcc's steps, with a folder for what is between them."""
+"""Runs the commands of upcc's steps, with a folder for intermediate files."""
 
 import os
 import re
@@ -12,21 +12,22 @@ from .diagnostics import UpcError
 
 
 class StepFailed(Exception):
-    """A command failed; it has said why. The exit code of upcc is 1, as of cc."""
+    """A command failed and has reported why. upcc's exit code is then 1, like that of cc."""
 
 
 class Runner:
     def __init__(self, invocation, folder):
         self.invocation = invocation
         self.folder = Path(folder)
-        self.shown_as = {}  # temporary files, and what messages shall name instead
+        self.shown_as = {}  # temporary files, and the names shown for them in messages
 
     def say(self, text):
         if text:
             print(text, file=sys.stderr)
 
     def temporary(self, name):
-        """A file of this name in the temporary folder; messages of the linker show it."""
+        """Return a file of this name in the temporary folder; the linker's messages show the
+        name."""
         path = self.folder / name
         while path.exists() or path in self.shown_as:
             path = path.with_stem(path.stem + "_")
@@ -34,7 +35,7 @@ class Runner:
         return path
 
     def run(self, words, output=None):
-        """Runs a command of the C compiler; its messages go to our standard error."""
+        """Run a command of the C compiler; its messages go to our standard error."""
         words = list(map(str, words))
         if self.invocation.verbose:
             self.say(shlex.join(words))
@@ -58,14 +59,15 @@ class Runner:
             raise StepFailed
 
     def in_terms_of_source(self, messages):
-        """Messages of the C compiler with the user's names in place of ours."""
+        """Return the C compiler's messages with the user's names instead of ours."""
         for path, name in self.shown_as.items():
             messages = messages.replace(str(path), name)
         return re.sub(r"\bncupc_main\b", "main", messages)
 
 
 def position_words(cc):
-    """The compiler's columns and source lines are those of the translated text, not of the UPC line that #line names: left out."""
+    """Return the words that suppress the compiler's columns and source lines, which refer to the
+    translated text, not to the UPC line named by #line."""
     clang = "clang" in os.path.basename(os.path.realpath(shutil.which(cc[0]) or cc[0]))
     return [
         "-fno-show-column",

@@ -2,9 +2,10 @@
 
 
 class Symbol:
-    """What a name stands for: kind is "object", "function", "typedef" or "constant" (of an enumeration).
+    """The meaning of a name: kind is "object", "function", "typedef" or "constant" (of an
+    enumeration).
 
-    `resolve` gives the type when it is asked for first: system headers declare much that no program uses.
+    `resolve` computes the type on first use, as system headers declare much that no program uses.
     """
 
     __slots__ = (
@@ -27,11 +28,11 @@ class Symbol:
         self.name, self.kind, self._type, self._resolve = name, kind, type, resolve
         self.c_name = c_name or name
         self.storage = storage
-        self.value = value  # of a constant; None where only the C compiler knows it
+        self.value = value  # of a constant; None if only the C compiler knows it
         self.coord = coord
         self.defined = False
-        self.scope = None  # in which it is
-        self.origin = None  # node of the typedef, or of the enumeration of a constant
+        self.scope = None  # the scope of the definition
+        self.origin = None  # node of the typedef, or of a constant's enumeration
 
     @property
     def type(self):
@@ -48,7 +49,7 @@ class Scope:
     def __init__(self, parent=None):
         self.parent = parent
         self.names = {}
-        self.tags = {}  # name -> types.Body or, of an enumeration, its node
+        self.tags = {}  # name -> types.Body or, for an enumeration, its node
 
     def find(self, name):
         at = self

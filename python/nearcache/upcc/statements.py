@@ -1,4 +1,5 @@
-"""Statements: the synchronisation statements and pragmas; the others hold expressions and declarations."""
+"""Lowers statements: synchronisation statements and pragmas change; others only contain expressions
+and declarations."""
 
 from __future__ import annotations
 
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
     from .expressions import Expressions
     from .forall import Forall
 
-ASSEMBLER_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\[\s*\w+\s*\]')  # and names of operands
+ASSEMBLER_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\[\s*\w+\s*\]')  # also matches names of operands
 ASSEMBLER_NAMES = re.compile(r"[A-Za-z_]\w*")
 
 
 class Statements(Part):
-    """Blocks and statements; those of upc_forall by its part."""
+    """Lowers blocks and statements; upc_forall has a part of its own."""
 
     conversions: Conversions
     definitions: Definitions
@@ -45,13 +46,14 @@ class Statements(Part):
         self._visitors["UpcForall"] = self.forall.statement
 
     def valued(self, node):
-        """(lowered, type) of the block of a statement expression."""
+        """Return (lowered, type) of the block of a statement expression."""
         self._last_value = None
         made = self.compound(node, value=True)
         return made, self._last_value.type if self._last_value is not None else types.Void()
 
     def compound(self, node, value=False, scope=None):
-        """Lowers a block. value: it is that of a statement expression, whose last statement is kept as its value."""
+        """Lower a block. value: it belongs to a statement expression, so its last statement is kept
+        as the value."""
         outer, mode = self.unit.scope, self.unit.strict
         self.unit.scope = scope or Scope(outer)
         items = []
@@ -67,7 +69,7 @@ class Statements(Part):
         return node
 
     def block_item(self, node, last=False):
-        """The C that a declaration or statement becomes: a list."""
+        """Return the C that a declaration or statement becomes, as a list."""
         if isinstance(node, c_ast.Decl):
             return self.definitions.local_declaration(node)
         if isinstance(node, c_ast.Typedef):
@@ -81,7 +83,7 @@ class Statements(Part):
         return [self.statement(node, last)]
 
     def statement(self, node, last=False):
-        """Lowers one statement."""
+        """Lower one statement."""
         if node is None:
             return None
         if node.coord is not None:
@@ -99,7 +101,7 @@ class Statements(Part):
         return node
 
     def body(self, node):
-        """A statement that is a scope of its own."""
+        """Lower a statement that is a scope of its own."""
         items = self.block_item(node)
         if len(items) == 1:
             return items[0]
@@ -125,7 +127,8 @@ class Statements(Part):
         return node
 
     def loop_head(self, node):
-        """Lowers the first three clauses; declarations that cannot stand there come back as a list."""
+        """Lower the first three clauses; declarations that cannot stand there are returned as a
+        list."""
         before = []
         if isinstance(node.init, c_ast.DeclList):
             made = [each for decl in node.init.decls for each in self.block_item(decl)]
@@ -178,7 +181,10 @@ class Statements(Part):
         return node
 
     def on_Asm(self, node):
-        """Its text is the C compiler's, for which a shared object is something else."""
+        """Report shared objects among the operands of inline assembly.
+
+        Its text goes to the C compiler unchanged, for which such a name is a pointer.
+        """
         for name in ASSEMBLER_NAMES.findall(ASSEMBLER_STRINGS.sub(" ", node.text)):
             symbol = self.unit.scope.find(name)
             if symbol is not None and symbol.kind == "object" and symbol.type.is_shared:

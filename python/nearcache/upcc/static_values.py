@@ -1,4 +1,4 @@
-"""Lowered initialisers of static objects: what of them C does not take for a constant."""
+"""Finds what C does not accept as constant in lowered initialisers of static objects."""
 
 from pycparser import c_ast
 
@@ -21,7 +21,8 @@ class Visitor(c_ast.NodeVisitor):
 
 
 def what_it_reads(node, scope):
-    """What an initialiser reads or calls of the program, for a message; None where it is constant."""
+    """Return what an initialiser of the program reads or calls, for a message; None if it is
+    constant."""
 
     class Reads(Visitor):
         found = None
@@ -53,8 +54,8 @@ def what_it_reads(node, scope):
 
 
 def mentions_shared(node, scope, shared_names, static_threads):
-    """Whether an initialiser has something of UPC in it: calls of the runtime, THREADS where that is no constant, names of shared objects
-    (also `shared_names`, of C)."""
+    """Return whether an initialiser depends on UPC: it calls the runtime, or names shared objects
+    (also by `shared_names`, their C names), or THREADS where that is not constant."""
     variables = {"MYTHREAD"} if static_threads else {"THREADS", "MYTHREAD"}
 
     class Mentions(Visitor):
@@ -81,7 +82,7 @@ def mentions_shared(node, scope, shared_names, static_threads):
 
 
 def only_null(node):
-    """Whether NCUPC_NULL is all that C would not take."""
+    """Return whether NCUPC_NULL is the only thing that C would not accept."""
 
     class Others(c_ast.NodeVisitor):
         found = False
@@ -98,7 +99,7 @@ def only_null(node):
 
 
 def with_static_null(node):
-    """NCUPC_NULL as a static initialiser writes it."""
+    """Return NCUPC_NULL in the form of a static initialiser."""
 
     class Nulls(c_ast.NodeVisitor):
         def visit_ID(self, at):

@@ -1,7 +1,9 @@
-"""Objects: static shared data become pointers that the runtime places at the start, private ones stay declarations.
+"""Lowers objects: static shared data become pointers set by the runtime at the start, private
+objects stay declarations.
 
-Each file has two functions that the runtime calls before main: one that tells the sizes of its shared objects, and one that stores
-initial values, those of private objects too that C does not take for constants (the address of a shared object).
+Each file has two functions that the runtime calls before main: one reports the sizes of the file's
+shared objects; the other stores initial values, including those of private objects that C does not
+accept as constant (the address of a shared object).
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ def string_length(text):
 
 
 def _names_others(node):
-    """Whether an expression names more than THREADS: constants, types."""
+    """Return whether an expression names anything besides THREADS: constants, types."""
     return any(
         isinstance(each, c_ast.Typename) or isinstance(each, c_ast.ID) and each.name != "THREADS"
         for each in nodes_of(node)
@@ -65,7 +67,7 @@ def pointer_declaration(name, storage=(), attributes=(), coord=None):
 
 
 class Statics(Part):
-    """Objects with static storage, shared and private."""
+    """Lowers objects with static storage, shared and private."""
 
     accesses: Accesses
     alignments: Alignments
@@ -80,16 +82,19 @@ class Statics(Part):
     def __init__(self, unit):
         super().__init__(unit)
         self._shared_names = set()  # C names of shared objects
-        self._placed = {}  # C name -> (Symbol, type or None, coord) of shared objects that this file defines
-        self._alignments = {}  # C name -> what their declarations ask for, different ones
+        # C name -> (Symbol, type or None, coord) of shared objects defined in this file
+        self._placed = {}
+        self._alignments = {}  # C name -> the different alignments that their declarations request
         self._initialisations = []  # statements
-        self._const_declarations = {}  # name -> [(declaration, its declarator without const)] of private const objects with linkage
-        self._stored_later = set()  # names of const objects that a statement initialises
+        # name -> [(declaration, its declarator without const)] of private const objects with
+        # linkage
+        self._const_declarations = {}
+        self._stored_later = set()  # names of const objects initialised by a statement
 
     # Shared objects
 
     def shared_object(self, node, kind, c_name=None, hoisted=False):
-        """The declaration in C of a static shared object."""
+        """Return the declaration in C of a static shared object."""
         storage = node.storage or []
         kind = self.sized_by_initializer(self.declarations.complete_layout(kind, node), node.init)
         self.declarations.check_shared_object(kind, node, storage)
@@ -129,7 +134,8 @@ class Statics(Part):
         return self.rewriting.definitions_before([made, *compared])
 
     def count_without_names(self, kind):
-        """Multiples of THREADS as numbers: enumeration constants may be others, or not known, where the type is used."""
+        """Replace multiples of THREADS by numbers: enumeration constants may be different or
+        unknown where the type is used."""
         for each in kind.dimensions() if kind.is_array else ():
             if each.length is not None or each.count is None or not _names_others(each.count):
                 continue
@@ -138,11 +144,11 @@ class Statics(Part):
                 each.count = c_ast.BinaryOp("*", number(factor), identifier("THREADS"))
 
     def rewritten_specifier_only(self, node):
-        """The struct or enumeration that the declaration defines is kept; its declarator is not."""
+        """Keep the struct or enumeration that the declaration defines, but not its declarator."""
         self.rewriting.keep_definition(innermost(node.type).type)
 
     def sized_by_initializer(self, kind, init):
-        """An array without a size has that of its initialiser."""
+        """Return an array type without a size completed by its initialiser."""
         if not kind.is_array or kind.count is not None or init is None:
             return kind
         length = None
@@ -165,7 +171,8 @@ class Statics(Part):
         return made
 
     def _filling(self, node, kind, symbol, hoisted):
-        """A block that stores the initial values of a shared object: those that this thread owns."""
+        """Return a block that stores the initial values of the elements of a shared object that
+        this thread owns."""
         private = kind.unqualified()
         if hoisted:
             node.init = self.hoisting.with_sizes_of_types(node.init)
@@ -219,7 +226,7 @@ class Statics(Part):
     # Private objects
 
     def private_object(self, node, kind, symbol, local):
-        """The declaration of a private object, and what follows it."""
+        """Return the declaration of a private object, and what follows it."""
         static = not local or "static" in (node.storage or [])
         init = node.init
         if init is None or "extern" in (node.storage or []) and local:
@@ -247,7 +254,8 @@ class Statics(Part):
         return self._initialised_later(node, kind, symbol, lowered, local)
 
     def _declared_without_value(self, node, kind):
-        """A declaration of an object that may be initialised elsewhere in the file; it is not const in C if its definition is not."""
+        """Return a declaration of an object that may be initialised elsewhere in the file; it is
+        not const in C if its definition is not."""
         if "const" in types.element_of(kind).quals:
             self.rewriting.keep_definition(innermost(node.type).type)
             declarator = self._declarator(node, self._without_const(kind), node.name)
@@ -259,7 +267,7 @@ class Statics(Part):
         return self.rewriting.definitions_before([node])
 
     def _declarator(self, node, kind, name):
-        """As the declaration has it, with its attributes, for another type."""
+        """Return the declaration's declarator, with its attributes, for another type."""
         made = self.typenames.declarator(kind, name)
         inner = innermost(made)
         inner.attributes, inner.align = innermost(node.type).attributes, innermost(node.type).align
@@ -268,7 +276,8 @@ class Statics(Part):
         return made
 
     def _check_constant(self, node, name):
-        """The initialiser of a static object, lowered, reads nothing and calls nothing of the program."""
+        """Report an error if the lowered initialiser of a static object reads or calls anything of
+        the program."""
         read = what_it_reads(node, self.unit.scope)
         if read:
             self.unit.error(
@@ -329,7 +338,7 @@ class Statics(Part):
         return self.rewriting.definitions_before([node, flag, first])
 
     def _without_const(self, kind):
-        """The type with an object that can be stored to later."""
+        """Return the type of an object that can be stored to later."""
         if kind.is_array:
             made = kind.copy()
             made.element, made.alias = self._without_const(kind.element), None
@@ -340,10 +349,11 @@ class Statics(Part):
         made.quals = kind.quals - {"const"}
         return made
 
-    # What the runtime calls before main
+    # Functions that the runtime calls before main
 
     def module(self):
-        """The two functions and their registration; every file has them, so that THREADS and the pointers' form are checked."""
+        """Return the two functions and their registration. Every file has them, so that THREADS and
+        the pointers' form are checked."""
         placing = []
         for symbol, outside, coord in self._placed.values():
             kind = outside or symbol.type
@@ -387,7 +397,7 @@ class Statics(Part):
         return made
 
     def declared(self, node, kind, c_name=None):
-        """The symbol of an object or function; a declaration before it is completed."""
+        """Return the symbol of an object or function; an earlier declaration is completed."""
         before = self.unit.scope.names.get(node.name)
         if before is not None and before.kind in ("object", "function"):
             return self._redeclared(before, node, kind)
@@ -402,7 +412,7 @@ class Statics(Part):
         return self.unit.scope.add(symbol)
 
     def same_multiples(self, have, kind):
-        """Whether sizes with THREADS in them are the same multiples of it."""
+        """Return whether sizes that contain THREADS are the same multiples of it."""
         if not (have.is_array and kind.is_array):
             return True
         for one, other in zip(have.dimensions(), kind.dimensions()):
@@ -438,7 +448,7 @@ class Statics(Part):
                 self.unit.error(
                     node.coord, f"'{node.name}' was declared before as '{have}', here as '{kind}'"
                 )
-        elif not types.same_sharing(have, kind):  # in C they are the same type
+        elif not types.same_sharing(have, kind):  # in C, they are the same type
             self.unit.error(
                 node.coord, f"'{node.name}' was declared before as '{have}', here as '{kind}'"
             )

@@ -1,4 +1,5 @@
-"""System headers: their declarations are known to the program, with types that are worked out when they are asked for, and not printed."""
+"""Handles system headers: the program knows their declarations, whose types are computed on first
+use, but they are not printed."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SystemHeaders(Part):
-    """Declares what is in them."""
+    """Declares the contents of system headers."""
 
     declarations: Declarations
     rewriting: Rewriting
@@ -26,10 +27,10 @@ class SystemHeaders(Part):
 
     def __init__(self, unit):
         super().__init__(unit)
-        self._symbols = set()  # that they declare
+        self._symbols = set()  # symbols that they declare
 
     def declares(self, symbol):
-        """Whether it is what a system header declares."""
+        """Return whether a system header declares the symbol."""
         return symbol in self._symbols
 
     def declare(self, node):

@@ -1,4 +1,5 @@
-"""The parser's view of its tokens: looking ahead, going back, names of types in scope, and messages that name what is there."""
+"""The parser's view of its tokens: lookahead, backtracking, type names in scope, and messages that
+quote the source."""
 
 from typing import Any
 
@@ -8,7 +9,8 @@ from . import keywords
 from .diagnostics import UpcError
 from .lexer import Token
 
-# What a declaration begins with, as pycparser keeps it: by "qual", "storage", "type", ... the words and nodes.
+# Specifiers of a declaration, as pycparser keeps them: words and nodes by "qual", "storage",
+# "type", ...
 Specifiers = dict[str, list[Any]]
 
 _EXPECTED = {
@@ -17,9 +19,10 @@ _EXPECTED = {
     "WHILE": "'while'",
     **{kind: f"'{text}'" for text, kind in reversed(keywords.PUNCTUATORS.items())},
 }
-# After these a line may end before the mistake shows: it is reported where the previous token ends.
+# A line may end before these tokens reveal the mistake; it is then reported where the previous
+# token ends.
 _CLOSING = frozenset({"SEMI", "RPAREN", "RBRACKET", "RBRACE"})
-# pycparser's messages that only say that something is wrong, in words of what was expected.
+# pycparser's messages that only say that something is wrong, reworded to say what was expected.
 _SAID_BETTER = {
     "Invalid declarator": "expected a declarator",
     "Invalid abstract declarator": "expected a type name",
@@ -34,14 +37,15 @@ _SAID_BETTER = {
     "Expected declaration after attributes": "expected a declaration after the attributes",
     "Invalid designator": "expected a designator",
 }
-# What stands before the name of a type; the bracket is the end of a layout.
+# Tokens before the name of a type; the bracket ends a layout.
 _BEFORE_TYPE = (
     keywords.STORAGE_CLASSES | keywords.FUNCTION_SPECIFIERS | keywords.QUALIFIERS | {"RBRACKET"}
 )
 
 
 class TokenReader(CParser):
-    """Reads from a list of all tokens: pycparser's stream asks its lexer token by token, which takes twice the time."""
+    """Reads from a list of all tokens, which takes half the time of pycparser's stream, which calls
+    its lexer for each token."""
 
     def _start(self, tokens, filename):
         last = tokens[-1] if tokens else None
@@ -51,10 +55,11 @@ class TokenReader(CParser):
             else Token("END", "", 1, 1, filename)
         )
         self._list = tokens
-        self._list += [end] * 8  # looking ahead needs no test for the end
+        self._list += [end] * 8  # lookahead then needs no test for the end
         self._index = 0
-        # Every name that is declared in some open scope: is it a type? And what leaving each scope restores.
-        # GNU's types are tokens of their own, except where a header of another compiler defines one: typedef float _Float32;
+        # For every name declared in an open scope: whether it is a type. Leaving a scope restores
+        # the previous entries. GNU's types are tokens of their own, except where another compiler's
+        # header defines one: typedef float _Float32;
         self._is_type = {name: True for name in ("__builtin_va_list", *keywords.GNU_TYPES)}
         self._restore: list[dict[str, bool | None]] = [{}]
 
@@ -150,7 +155,7 @@ class TokenReader(CParser):
         return f"'#{tok.value}'" if tok.type == "PPPRAGMA" else f"'{tok.value}'"
 
     def _bad_token(self):
-        """What is wrong with the next token by itself, if it is."""
+        """Return what is wrong with the next token itself; None if it is fine."""
         tok = self._list[self._index]
         if tok.type != "BAD":
             return None
@@ -179,13 +184,14 @@ class TokenReader(CParser):
         )
 
     def _keyword_as_name(self):
-        """A hint for `int shared = 3;`, where the error comes behind the keyword."""
+        """Return a hint for `int shared = 3;`, where the error occurs after the keyword."""
         before = self._list[self._index - 1]
         is_keyword = self._index > 0 and before.type in keywords.UPC_QUALIFIERS
         return f" ('{before.value}' is a keyword of UPC)" if is_keyword else ""
 
     def _old_keyword(self):
-        """A hint for UPC 1.0's `forall (i = 0; i < n; i++; i)` and `barrier_wait 3;`, which look like names."""
+        """Return a hint for UPC 1.0's `forall (i = 0; i < n; i++; i)` and `barrier_wait 3;`, which
+        look like names."""
         at = self._index - 1
         while (
             at > 0
@@ -196,7 +202,8 @@ class TokenReader(CParser):
         return keywords.old_name_hint(self._list[at].value)
 
     def _check_misspelled_type(self):
-        """`foo x` or `shared foo *x`, where foo was read as a name, is most often a type that nobody declared."""
+        """Report `foo x` and `shared foo *x`, with foo read as a name, as an undeclared type, which
+        they mostly are."""
         kinds = ["SEMI"] * 3 + [
             tok.type for tok in self._list[max(0, self._index - 3) : self._index + 1]
         ]
@@ -213,7 +220,8 @@ class TokenReader(CParser):
         raise UpcError(self._tok_coord(unknown), f"unknown type name '{unknown.value}'")
 
     def _parse_error(self, msg, coord):
-        """pycparser's messages come here too: without a place, or with `before: token` where something was expected."""
+        """Raise an error. Also called for pycparser's messages: without a place, or with `before:
+        token` if something was expected."""
         bad = self._bad_token()
         if bad:
             raise UpcError(self._here(), bad)

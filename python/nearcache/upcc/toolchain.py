@@ -1,4 +1,5 @@
-"""What upcc compiles and links with: the C compiler, one OpenSHMEM of this machine, and Nearcache's libraries built for it."""
+"""The toolchain of upcc: the C compiler, one OpenSHMEM of this machine, and Nearcache's libraries
+built for it."""
 
 import json
 import os
@@ -13,10 +14,10 @@ from .diagnostics import UpcError
 @dataclass(frozen=True)
 class Toolchain:
     cc: tuple[str, ...]  # words of the C compiler
-    tag: str  # of the OpenSHMEM, oshmem-4.1.4
-    libraries: Path  # the folder of libnearcache_upc.a and libnearcache_shmem.so
-    headers: Path  # the folder that nearcache/upc_runtime.h is in
-    includes: tuple[str, ...]  # of the OpenSHMEM
+    tag: str  # the OpenSHMEM's tag, such as oshmem-4.1.4
+    libraries: Path  # folder of libnearcache_upc.a and libnearcache_shmem.so
+    headers: Path  # folder of nearcache/upc_runtime.h
+    includes: tuple[str, ...]  # include options of the OpenSHMEM
     defines: tuple[str, ...]
     link: tuple[str, ...]
     wrapper: str  # its oshcc
@@ -31,13 +32,14 @@ class Toolchain:
         return str(beside) if beside.exists() else "oshrun"
 
     def shmem_words(self):
-        """For every compilation: the user's program may call OpenSHMEM as well."""
+        """Return words for every compilation: the user's program may also call OpenSHMEM."""
         return [word for folder in self.includes for word in ("-isystem", folder)] + [
             f"-D{define}" for define in self.defines
         ]
 
     def link_words(self, struct_pointers):
-        """What follows the user's objects: the runtime, the cache before the OpenSHMEM whose calls it takes, the OpenSHMEM."""
+        """Return what follows the user's objects: the runtime, the cache (before the OpenSHMEM,
+        whose calls it intercepts), the OpenSHMEM."""
         folder = str(self.libraries)
         archive = self.libraries / (
             "libnearcache_upc_struct.a" if struct_pointers else "libnearcache_upc.a"
@@ -58,7 +60,8 @@ class Toolchain:
 
 
 def compiler(given=""):
-    """The words of the C compiler: --cc, $CC, or cc. `make CC=upcc` sets $CC for upcc too, which is then no C compiler."""
+    """Return the words of the C compiler: --cc, $CC, or cc. `make CC=upcc` sets $CC for upcc as
+    well; it is then ignored."""
     words = command.split(given or os.environ.get("CC") or "cc", "--cc" if given else "CC")
     if words and Path(words[0]).name == "upcc":
         if given:
@@ -68,7 +71,7 @@ def compiler(given=""):
 
 
 def rows(where):
-    """What the build recorded of each OpenSHMEM, by tag."""
+    """Return what the build recorded about each OpenSHMEM, by tag."""
     if not where.upc.exists():
         raise UpcError(
             None,
@@ -78,7 +81,8 @@ def rows(where):
 
 
 def find(cc="", tag=""):
-    """The Toolchain of this Nearcache; of its only or first OpenSHMEM when no tag is given."""
+    """Return the Toolchain of this Nearcache, for its only or first OpenSHMEM if no tag is
+    given."""
     where = home.find()
     known = rows(where)
     folders = {item.tag: item.path.parent for item in where.objects() if item.is_shmem}

@@ -1,4 +1,5 @@
-"""From a UPC file to C text: preprocessor, parser, lowering, printer; and its diagnostics in terms of the source."""
+"""Translates a UPC file to C text: preprocessor, parser, lowering, printer; relates diagnostics to
+the source."""
 
 import concurrent.futures
 import os
@@ -11,32 +12,35 @@ from . import assemble, diagnostics
 from .diagnostics import ERROR, WARNING, UpcError, UpcErrors
 from .preprocess import PreprocessError, preprocess
 
-DEEP = 400000  # calls within each other: 20,000 levels of nesting, as generated programs have them
-STACK = 1 << 30  # bytes of address space for them: a few calls of Python's are calls of C's too
+DEEP = 400000  # nested calls: 20,000 levels of nesting, as in generated programs
+STACK = 1 << 30  # bytes of address space for them: some Python calls are also C calls
 
-# Types that GUPC knows without any header: bale names that of atomic domains in front of its #include lines.
-PREDECLARED_IN = "<upc>"  # "upc" in the name of a header makes it one in UPC
+# Types that GUPC provides without any header: bale names those of atomic domains before its
+# #include lines.
+PREDECLARED_IN = "<upc>"  # a header with "upc" in its name is a UPC header
 PREDECLARED = f"""# 1 "{PREDECLARED_IN}"
 typedef shared struct ncupc_lock upc_lock_t;
 typedef shared struct ncupc_atomicdomain upc_atomicdomain_t;
 """
 
 
-# Headers of UPC programs define variables (`int count;`), which the compilers of their time took for one of all files.
+# Headers of UPC programs define variables (`int count;`), which older compilers merged into one for
+# all files.
 COMMON = "-fcommon"
 
 
 class Failed(Exception):
-    """The diagnostics have been shown."""
+    """Translation failed; the diagnostics have been shown."""
 
 
 def words_of(invocation, toolchain):
-    """The C compiler and what both the preprocessor and the compiler are told."""
+    """Return the C compiler and the words for both the preprocessor and the compiler."""
     return [*toolchain.cc, COMMON, *invocation.compiling, *toolchain.shmem_words()]
 
 
 def preprocessed(path, invocation, toolchain):
-    """The Source of a file. `#include <x.h>` finds x.h beside the file too, as with other UPC compilers, if it is nowhere else."""
+    """Return the Source of a file. `#include <x.h>` also finds x.h beside the file if it is nowhere
+    else, as with other UPC compilers."""
     words = words_of(invocation, toolchain) + invocation.preprocessing
     try:
         return preprocess(
@@ -56,7 +60,8 @@ def preprocessed(path, invocation, toolchain):
 
 
 def compile_words(invocation):
-    """What the compiler of the translated text is told besides: it has extensions of GNU C, and C90 is not enough for the runtime's header."""
+    """Return further words for compiling the translated text: it uses GNU C's extensions, and the
+    runtime's header needs more than C90."""
     words = []
     for word in invocation.compiling:
         if re.match(r"-pedantic|-Wpedantic$", word):
@@ -66,12 +71,13 @@ def compile_words(invocation):
             if re.fullmatch(r"-ansi|-std=(c|gnu)(89|90)|-std=iso9899:199\w+", word)
             else word
         )
-    # The comments that say that a case falls through on purpose do not outlast the preprocessor.
+    # Comments that mark an intentional fall-through do not survive the preprocessor.
     return [*words, "-Wno-implicit-fallthrough"] if {"-W", "-Wextra"} & set(words) else words
 
 
 def translate(path, source, invocation, toolchain, show):
-    """The C text of a preprocessed source. `show` is given the text of each diagnostic; Failed after errors."""
+    """Return the C text of a preprocessed source. `show` is called with each diagnostic's text;
+    raises Failed after errors."""
     from . import lower, parser, printer
 
     try:
@@ -104,7 +110,8 @@ def translate(path, source, invocation, toolchain, show):
 
 
 def deeply(function, *arguments):
-    """Calls a function that nests as deeply as the program does which it translates, on a stack of its own."""
+    """Call a function that recurses as deeply as the translated program nests, on a stack of its
+    own."""
     limit, size = sys.getrecursionlimit(), threading.stack_size()
     with concurrent.futures.ThreadPoolExecutor(1) as thread:
         try:
@@ -117,7 +124,8 @@ def deeply(function, *arguments):
 
 
 def report(found, source, show, words=()):
-    """Shows diagnostics; their columns become those of the source as it was written. -w hides warnings, -Werror makes them errors."""
+    """Show diagnostics with columns of the original source. -w hides warnings, -Werror makes them
+    errors."""
     if "-w" in words:
         found = [entry for entry in found if entry[1] == ERROR]
     if "-Werror" in words:
@@ -138,14 +146,15 @@ TOKENS = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)
 
 
 def column_in_source(coord, source):
-    """The column of the token that stands at coord's column of the preprocessed line: the same token, counted from the left."""
+    """Return the source column of the token at coord's column in the preprocessed line: the same
+    token, counted from the left."""
     written = diagnostics.source_line(coord)
     column = getattr(coord, "column", None) if coord is not None else None
     if written is None or not column:
         return column
     before: list[
         str
-    ] = []  # tokens of earlier pieces: a line comes in several where macros of system headers are in it
+    ] = []  # tokens of earlier pieces: system headers' macros split a line into several
     for line in source.lines_of(str(coord.file), coord.line):
         tokens = [(match.start() + 1, match[0]) for match in TOKENS.finditer(line)]
         text = dict(tokens).get(column, "")
@@ -159,7 +168,8 @@ def column_in_source(coord, source):
 
 
 def internal_error(error, path):
-    """One line for an error of the translator itself, with the place of the node that it was at."""
+    """Return one line about an internal error of the translator, with the place of the current
+    node."""
     place = None
     for frame, _ in traceback.walk_tb(error.__traceback__):
         for value in frame.f_locals.values():

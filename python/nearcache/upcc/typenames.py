@@ -1,4 +1,4 @@
-"""From types back to syntax: how a type is written in the C that comes out."""
+"""Turns types back into syntax, for the C output."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Alias(str):
         return made
 
     def __deepcopy__(self, memo):
-        return self  # the same typedef, in the copy of a syntax tree
+        return self  # the same typedef, even in a copy of the syntax tree
 
 
 def plain_quals(quals):
-    """Qualifiers that C knows."""
+    """Return the qualifiers that C knows."""
     return [word for word in quals if word != "shared" and word not in UPC_WORDS]
 
 
@@ -50,12 +50,12 @@ def number(value):
 
 
 def pointer_declarator(name):
-    """The syntax of declaring `name` as a pointer-to-shared."""
+    """Return the syntax that declares `name` as a pointer-to-shared."""
     return c_ast.TypeDecl(name, [], None, c_ast.IdentifierType([POINTER]))
 
 
 def plain_type(word):
-    """A type name of one word."""
+    """Return a type name of one word."""
     return c_ast.Typename(
         None, [], None, c_ast.TypeDecl(None, [], None, c_ast.IdentifierType([word]))
     )
@@ -70,7 +70,7 @@ def difference_type():
 
 
 class Typenames(Part):
-    """The names and sizes of types, in C."""
+    """Prints the names and sizes of types in C."""
 
     expressions: Expressions
 
@@ -81,7 +81,8 @@ class Typenames(Part):
         self._made_tags = {}  # tag -> node of the struct or enumeration that got it
 
     def declarator(self, kind, name=None, quals=None):
-        """The syntax of a declaration of `name` as a `kind`, shared or not: what is printed is the type of the value."""
+        """Return the syntax that declares `name` as a `kind`; for a shared type, the type of its
+        value."""
         quals = sorted(plain_quals(kind.quals)) if quals is None else quals
         alias = self.alias_of(kind)
         if kind.is_array and not (alias and alias in self._emitted_arrays):
@@ -117,7 +118,8 @@ class Typenames(Part):
         return c_ast.TypeDecl(name, quals, None, self.specifier(kind))
 
     def alias_of(self, kind):
-        """The typedef name by which the source called a type, unless something else of that name hides it here."""
+        """Return the typedef name that the source used for a type; None if another declaration
+        hides it here."""
         if kind.alias is None or self.unit.scope.find(kind.alias) is not kind.alias.symbol:
             return None
         return kind.alias
@@ -140,25 +142,26 @@ class Typenames(Part):
         return c_ast.IdentifierType(["int"])
 
     def tag_of(self, body):
-        """The tag of a struct; one without a tag gets one, in its definition too."""
+        """Return the tag of a struct; one without a tag is given one, also in its definition."""
         self.name_tag(body.node)
         return body.node.name
 
     def name_tag(self, node):
-        """Gives a struct or enumeration without a tag one."""
+        """Give a struct or enumeration a tag if it has none."""
         if not node.name:
             node.name = f"{MADE_TAG}{len(self._made_tags) + 1}"
             self._made_tags[node.name] = node
 
     def made_tag(self, name):
-        """The node that got a tag here; None of others."""
+        """Return the node that was given a tag here; else None."""
         return self._made_tags.get(name)
 
     def typename(self, kind):
         return c_ast.Typename(None, sorted(plain_quals(kind.quals)), None, self.declarator(kind))
 
     def value_type(self, kind):
-        """For a macro's argument: `int`, `struct s`, or __typeof__(...) where a declarator could not follow the type's name."""
+        """Return a type as a macro's argument: `int`, `struct s`, or __typeof__(...) if a
+        declarator could not follow the type's name."""
         kind = kind.unqualified()
         name = self.typename(kind)
         if isinstance(name.type, c_ast.TypeDecl):
@@ -166,22 +169,23 @@ class Typenames(Part):
         return call("__typeof__", name)
 
     def size(self, kind):
-        """sizeof an element, in C."""
+        """Return sizeof an element, in C."""
         return c_ast.UnaryOp("sizeof", self.typename(kind.unqualified()))
 
     def block_size(self, kind):
-        """The block size of a shared type, in C."""
+        """Return the block size of a shared type, in C."""
         block = kind.block
         if block.value is not None:
             return number(block.value)
         return self.expressions.value(copy.deepcopy(block.node)).node
 
     def layout(self, kind):
-        """Size and block size: the last arguments of many calls of the runtime."""
+        """Return size and block size: the last arguments of many calls of the runtime."""
         return self.size(kind), self.block_size(kind)
 
     def count_of(self, kind):
-        """How many elements a shared array type has, in C; the value where it is known, as an int."""
+        """Return (the number of elements of a shared array type as an int, None if not known here;
+        the same in C)."""
         known, factors = 1, []
         for each in kind.dimensions() if kind.is_array else ():
             if each.length is not None:
@@ -197,7 +201,7 @@ class Typenames(Part):
         return None, made if known == 1 else c_ast.BinaryOp("*", made, number(known))
 
     def named(self, kind, symbol):
-        """A type under the name of its typedef, where C has the name for the same type."""
+        """Return a type under its typedef's name, if C has the name for the same type."""
         if kind.quals & {"const", "volatile", "_Atomic"} or (
             kind.is_array and any(each.length is None for each in kind.dimensions())
         ):

@@ -1,7 +1,8 @@
-"""The types of UPC: C's, with what `shared` adds to them (UPC 1.3, sections 6.5.1 and 6.5.2).
+"""The types of UPC: C's types, and what `shared` adds to them (UPC 1.3, sections 6.5.1 and 6.5.2).
 
-A type knows its qualifiers, and its `block` if it is shared: how many elements lie together on one thread. Arrays are shared when their
-elements are. `alias` is the typedef name by which the source called it, for readable output.
+A type knows its qualifiers and, if it is shared, its `block`: how many consecutive elements lie on
+one thread. Arrays are shared if their elements are. `alias` is the typedef name used in the source,
+for readable output.
 """
 
 
@@ -11,9 +12,9 @@ class Block:
     __slots__ = ("value", "node", "text")
 
     def __init__(self, value=None, node=None, text=None):
-        self.value = value  # int, or None where only the C compiler or the running program knows it
-        self.node = node  # c_ast expression, where there is no value
-        self.text = text  # of the node, to compare by
+        self.value = value  # int, or None if only the C compiler or the running program knows it
+        self.node = node  # c_ast expression, if there is no value
+        self.text = text  # text of the node, for comparison
 
     def same(self, other):
         if self.value is not None and other.value is not None:
@@ -47,7 +48,7 @@ class Type:
         return made
 
     def qualified(self, quals=(), block=None):
-        """With more qualifiers; an array hands them to its elements."""
+        """Return the type with additional qualifiers; an array passes them on to its elements."""
         if not quals and block is None:
             return self
         made = self.copy()
@@ -57,7 +58,7 @@ class Type:
         return made
 
     def unqualified(self):
-        """As a value has it: neither qualified nor shared."""
+        """Return the type of the value: neither qualified nor shared."""
         if not self.quals and self.block is None:
             return self
         made = self.copy()
@@ -81,7 +82,7 @@ class Type:
 
 
 class Unknown(Type):
-    """Of something that only the C compiler knows: builtins, typeof of them."""
+    """A type known only to the C compiler: builtins, typeof of them."""
 
     __slots__ = ("node",)
     is_unknown = True
@@ -138,7 +139,7 @@ class Array(Type):
         super().__init__()
         self.element = element
         self.count = count  # c_ast expression, None for []
-        self.length = length  # its value, None where it is not known
+        self.length = length  # its value, None if not known
         self.dim_quals = list(dim_quals)
 
     is_shared = property(lambda self: self.element.is_shared)
@@ -157,7 +158,7 @@ class Array(Type):
 
     @property
     def base(self):
-        """What the array is of, however many dimensions it has."""
+        """The innermost element type, whatever the number of dimensions."""
         at = self
         while at.is_array:
             at = at.element
@@ -203,7 +204,8 @@ class Record(Type):
         self.body = body
 
     def field(self, name):
-        """(type, width of a bit-field or None) of a member, also of unnamed structs' inside; None."""
+        """Return (type, width of a bit-field or None) of a member, including members of unnamed
+        structs; None if there is none."""
         for member, kind, bits in self.body.fields or ():
             if member == name:
                 return kind, bits
@@ -219,7 +221,7 @@ class Record(Type):
 
 
 class Body:
-    """What the declarations of one struct or union have in common."""
+    """The data shared by all declarations of one struct or union."""
 
     __slots__ = ("keyword", "node", "fields", "plain", "packed")
 
@@ -231,12 +233,13 @@ class Body:
 
 
 def element_of(kind):
-    """What a shared type is laid out by: the element of an array, or the type itself."""
+    """Return the type by which a shared type is laid out: the element of an array, or the type
+    itself."""
     return kind.base if kind.is_array else kind
 
 
 def decayed(kind):
-    """The type that a value of `kind` has in an expression."""
+    """Return the type of a value of `kind` in an expression."""
     if kind.is_array:
         return Pointer(kind.element)
     if kind.is_function:
@@ -245,7 +248,7 @@ def decayed(kind):
 
 
 def same(a, b):
-    """Whether two types are compatible, qualifiers of the outermost level aside."""
+    """Return whether two types are compatible, ignoring outermost qualifiers."""
     if a.is_unknown or b.is_unknown:
         return True
     if a.kind != b.kind:
@@ -292,7 +295,8 @@ def compatible(a, b):
 
 
 def identical(a, b):
-    """Whether two types are one, with their qualifiers and layouts at every level; None where only the C compiler knows."""
+    """Return whether two types are the same, with qualifiers and layouts at every level; None if
+    only the C compiler knows."""
     if a.is_unknown or b.is_unknown:
         return None
     if (
@@ -330,12 +334,14 @@ def identical(a, b):
 
 
 def may_index(kind):
-    """Whether it is an integer's type: what may be added to a pointer, choose a thread, or be the value of a barrier."""
+    """Return whether the type is an integer's: it may be added to a pointer, choose a thread, or be
+    a barrier's value."""
     return kind.is_unknown or kind.is_arithmetic and not kind.floating
 
 
 def same_sharing(a, b):
-    """Whether two types agree in which pointers are to shared and in their block sizes; all else is for the C compiler to compare."""
+    """Return whether two types agree in which pointers are to shared and in block sizes; the C
+    compiler compares all else."""
     if a.kind != b.kind:
         return True
     if a.is_pointer:

@@ -1,18 +1,20 @@
-"""What all parts of the lowering know of the file that they translate: its options, the scope and function under way, and what was found wrong."""
+"""The state that all parts of the lowering share for a file: its options, the current scope and
+function, and the diagnostics."""
 
 from . import diagnostics, pragmas
 from .diagnostics import UpcErrors
 from .scope import Scope
 
-TOO_MANY = 50  # errors after which the rest would only be their echo
+TOO_MANY = 50  # errors after which any others would be mere consequences
 
 
 class Function:
-    """The function under way; without a symbol at file scope. `hoisted`: declarations to print before the outermost one."""
+    """The current function; without a symbol at file scope. `hoisted`: declarations to print before
+    the outermost function."""
 
     def __init__(self, symbol=None, is_main=False, hoisted=()):
         self.symbol, self.is_main, self.hoisted = symbol, is_main, list(hoisted)
-        self.controlled = 0  # how many upc_forall with an affinity are around
+        self.controlled = 0  # number of enclosing upc_forall loops with an affinity
         self.jumps_land = False  # whether it calls setjmp
         self.addressed = None  # names whose address it takes (local_loops.py)
 
@@ -27,7 +29,7 @@ class Unit:
         )
         self.scope = self.globals = Scope()
         self.function = Function()
-        self.coord = None  # of what is lowered, for nodes that are made
+        self.coord = None  # place of the node being lowered, for new nodes
         self.packing = pragmas.Packing()
         self.found = []  # diagnostics
         self._temporaries = 0
@@ -46,12 +48,12 @@ class Unit:
         self._report(coord, diagnostics.WARNING, message)
 
     def next_temporary(self):
-        """A number for the name of a variable that is made."""
+        """Return a number for the name of a new variable."""
         self._temporaries += 1
         return self._temporaries
 
     def pragma(self, node):
-        """Follows a pragma; what of it is left for the C compiler."""
+        """Process a pragma; return what is left for the C compiler."""
         mode = pragmas.mode(node)
         if mode is None:
             self.packing.follow(node)

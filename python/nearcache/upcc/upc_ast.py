@@ -1,6 +1,7 @@
-"""Nodes of UPC and GNU C that pycparser's own syntax tree lacks.
+"""Nodes for UPC and GNU C that pycparser's own syntax tree lacks.
 
-They behave as those of pycparser.c_ast: slots, children(), iteration over the child nodes, attr_names.
+They behave like those of pycparser.c_ast: slots, children(), iteration over the child nodes,
+attr_names.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from pycparser import c_ast
 class Shared(str):
     """The qualifier `shared` in a list of qualifiers: equal to "shared", with its layout.
 
-    layout: None (no brackets) | "[]" (indefinite) | "[*]" (blocked) | the expression of the block size.
+    layout: None (no brackets) | "[]" (indefinite) | "[*]" (blocked) | the expression of the block
+    size.
     """
 
     layout: Any
@@ -29,7 +31,7 @@ class Shared(str):
         return self.layout, self.coord
 
     def spelling(self, visit):
-        """Its source text; visit(expression) -> str prints a block size."""
+        """Return its source text; visit(expression) -> str prints a block size."""
         if self.layout is None:
             return "shared"
         return (
@@ -73,7 +75,8 @@ class UpcForall(_Node):
 
 
 class UpcSync(_Node):
-    """upc_notify, upc_wait, upc_barrier (expr may be None) and upc_fence; kind without the `upc_`."""
+    """upc_notify, upc_wait, upc_barrier (expr may be None) and upc_fence; `kind` omits the
+    `upc_`."""
 
     __slots__ = ("kind", "expr", "coord", "__weakref__")
     _child_names = ("expr",)
@@ -98,7 +101,7 @@ class StatementExpr(_Node):
 
 
 class Range(_Node):
-    """GNU `first ... last` of a case or an array designator."""
+    """GNU `first ... last` in a case or an array designator."""
 
     __slots__ = ("first", "last", "coord", "__weakref__")
     _child_names = ("first", "last")
@@ -134,8 +137,11 @@ class LocalLabels(_Node):
 
 
 class Asm(_Node):
-    """Inline assembly, kept as its source text: a statement, an external declaration, or (in the
-    `attributes` of a declarator) the assembler name of what is declared. Without the semicolon."""
+    """Inline assembly, kept as its source text without the semicolon.
+
+    It is a statement, an external declaration, or (in the `attributes` of a declarator) the
+    assembler name of the declared object.
+    """
 
     __slots__ = ("text", "coord", "__weakref__")
     attr_names = ("text",)
@@ -146,7 +152,8 @@ class Asm(_Node):
 
 
 class GnuAttribute(_Node):
-    """`__attribute__((...))`, or C23's `[[...]]`, as its source text; stands in `attributes` lists as c_ast.AttributeSpecifier does."""
+    """`__attribute__((...))`, or C23's `[[...]]`, as its source text; used in `attributes` lists
+    like c_ast.AttributeSpecifier."""
 
     __slots__ = ("text", "coord", "__weakref__")
     attr_names = ("text",)
@@ -157,7 +164,7 @@ class GnuAttribute(_Node):
 
 
 class Raw(_Node):
-    """C text that is printed as it is, in the place of an expression."""
+    """C text that is printed unchanged in place of an expression."""
 
     __slots__ = ("text", "coord", "__weakref__")
     attr_names = ("text",)

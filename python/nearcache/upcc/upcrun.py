@@ -1,6 +1,7 @@
-"""upcrun: starts a UPC program under its OpenSHMEM's launcher, with the environment that the two need.
+"""upcrun: starts a UPC program under its OpenSHMEM's launcher, with the environment that both need.
 
-It replaces itself by the launcher, so that signals, standard input and output and the exit code are the program's own.
+It replaces itself with the launcher, so that signals, standard input and output and the exit code
+are the program's own.
 """
 
 import os
@@ -25,8 +26,8 @@ SYMMETRIC = (
     "SMA_SYMMETRIC_SIZE",
     "SHMEM_SYMMETRIC_SIZE",
     "SHMEM_SYMMETRIC_HEAP_SIZE",
-)  # of the library's own heap
-LARGEST_HEAP = 16 << 30  # what an address of a packed pointer to shared reaches
+)  # size of the library's own heap
+LARGEST_HEAP = 16 << 30  # range of the address in a packed pointer to shared
 ROOT = (
     "OMPI_ALLOW_RUN_AS_ROOT",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
@@ -36,14 +37,14 @@ ROOT = (
 
 
 class Stopped(NearcacheError):
-    """A NearcacheError under this command's name."""
+    """A NearcacheError shown under this command's name."""
 
     def show(self, file=None):
         click.echo(f"upcrun: {self.format_message()}", err=True)
 
 
 class UpcrunCommand(RunCommand):
-    """Has those of the library's options that are about OpenSHMEM, and not those about MPI."""
+    """Accepts the library's options for OpenSHMEM, but not those for MPI."""
 
     error_class = Stopped
 
@@ -60,7 +61,7 @@ class UpcrunCommand(RunCommand):
 
 @dataclass
 class Plan:
-    """What is started, and what is set for it beside what the environment holds."""
+    """The words to start, and the variables to set for them."""
 
     words: list[str]
     variables: dict[str, str]
@@ -86,7 +87,7 @@ class Size(click.ParamType):
 
 @dataclass
 class Linked:
-    """What a program was linked for; None and False where it was stripped of it."""
+    """What a program was linked for; None and False if it was stripped."""
 
     threads: int | None = None  # upcc -T
     heap: int | None = None  # upcc -shared-heap
@@ -112,7 +113,8 @@ def linked(program):
 
 
 def thread_count(asked, program, built):
-    """How many threads to start; raises where the program was compiled for another number, or cannot name so many."""
+    """Return the number of threads to start. Raises an error if the program was compiled for
+    another number, or cannot address that many."""
     fixed = built.threads
     most = MAX_THREADS[built.struct_pointers or not built.told]
     if asked and asked > most:
@@ -134,7 +136,7 @@ def thread_count(asked, program, built):
 
 
 def launcher(tag):
-    """The oshrun of the program's OpenSHMEM, and its family."""
+    """Return the oshrun of the program's OpenSHMEM, and its family."""
     try:
         tools = toolchain.find(tag=tag)
         return tools.oshrun, tools.tag.partition("-")[0]
@@ -143,7 +145,8 @@ def launcher(tag):
 
 
 def openmpi_variables(threads, environment):
-    """Open MPI 4's finalize crashes with its memory hook; threads that wait leave their processor where they share it."""
+    """Return variables for Open MPI: version 4's finalize crashes with its memory hook, and waiting
+    threads must yield the processors that they share."""
     wanted = {"OMPI_MCA_memory": "^patcher"}
     if os.geteuid() == 0:
         wanted.update({name: "1" for name in ROOT})
@@ -174,7 +177,7 @@ def plan(
     values=(),
     environment=None,
 ):
-    """The Plan for a program and its arguments."""
+    """Return the Plan for a program and its arguments."""
     environment = os.environ if environment is None else environment
     program = command.locate(words[0]) or command.locate("./" + words[0])
     if program is None:
@@ -199,9 +202,7 @@ def plan(
     started = launch_words(oshrun, family, threads, per_node, list(more))
     if family == "oshmem":
         variables.update(openmpi_variables(threads, environment))
-        started += [
-            word for name in sorted(passed) for word in ("-x", name)
-        ]  # to other machines as well
+        started += [word for name in sorted(passed) for word in ("-x", name)]  # also on other hosts
     return Plan(started + [program, *words[1:]], variables)
 
 
