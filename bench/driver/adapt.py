@@ -1,4 +1,5 @@
-"""Completion time by what index and storage begin with, fixed and adaptive (CLaMPI, Fig. 9 and 15), over tcp."""
+"""Completion time by the initial sizes of index and storage, fixed and adaptive (CLaMPI, Fig. 9 and
+15), over tcp."""
 
 from .numbers import median, summarise
 
@@ -9,8 +10,8 @@ STARTS = (
     1024 * KIB,
     64 * 1024 * KIB,
     512 * 1024 * KIB,
-)  # from far too little to far too much
-FIT = 24 * 1024 * KIB  # holds all that either sequence asks for
+)  # from far too few to far too many
+FIT = 24 * 1024 * KIB  # large enough for all that either sequence requests
 TOO_LARGE = 64 * 1024 * KIB
 
 
@@ -49,7 +50,7 @@ def run(launch, gets, rounds):
 
 
 def flags(gets, rounds, fixed=(FIT, TOO_LARGE), adaptive=STARTS):
-    """The program's, for all starting indices and these storages."""
+    """Return the program's flags for all initial index sizes and these storages."""
 
     def words(values):
         return ",".join(map(str, values))
@@ -68,7 +69,10 @@ def misses(row):
 
 
 def result(gets, row, best):
-    """Ratios are of one round: what disturbs the machine for longer than a run meets both."""
+    """Return the result of a row.
+
+    Ratios are taken within a round, so that a disturbance longer than a run affects both sides.
+    """
     ratios = [a / b for a, b in zip(row["elapsed_ns"], best["elapsed_ns"])]
     return {
         "sequence": gets,

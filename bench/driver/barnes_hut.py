@@ -1,5 +1,5 @@
-"""apps/barnes_hut over tcp: plain gets, the hand-made (native) cache and Nearcache in turn, and the rows of the CLaMPI
-paper's Fig. 12 (parameters) and Fig. 13 (access types)."""
+"""apps/barnes_hut over tcp: plain gets, the hand-made (native) cache and Nearcache in turn, and the
+rows of the CLaMPI paper's Fig. 12 (parameters) and Fig. 13 (access types)."""
 
 import filecmp
 import json
@@ -10,10 +10,11 @@ from .build import Failure
 from .numbers import median, summarise
 
 THETA, SEED = 0.5, 1
-PAPER_BODIES = 20000  # with |S_w| = 1, 2 and 4 MB and |I_w| = 1K .. 20K: all scaled to our bodies
-MAIN_MB = 1  # of the paper's sizes, where plain, native and Nearcache are compared
-# At equal memory Nearcache's metadata counts: an entry takes some 64 bytes of storage here, and of metadata 61 bytes in a
-# large cache, up to 74 in a small one.
+# with |S_w| = 1, 2 and 4 MB and |I_w| = 1K .. 20K; all are scaled to our number of bodies
+PAPER_BODIES = 20000
+MAIN_MB = 1  # the paper's size at which plain, native and Nearcache are compared
+# Equal memory includes Nearcache's metadata. An entry takes some 64 bytes of storage here, and 61
+# bytes (large cache) to 74 bytes (small cache) of metadata.
 ENTRY_BYTES, METADATA_BYTES, METADATA_FIXED = 144, 74, 4096
 TYPES = (
     "hits_full",
@@ -54,7 +55,8 @@ def measure(launch, arguments):
                 "speedup_over_native": seconds["native"] / seconds["nearcache"],
             }
         )
-        # On two ranks this mapping has no conflicts at all where the other rank's window fits the memory.
+        # On two ranks this mapping has no conflicts at all if the other rank's window fits into the
+        # memory.
         details["speedup_over_native_linear"] = seconds["native_linear"] / seconds["nearcache"]
         details["memory_is_equal"] = main["nearcache"]["memory_bytes"] <= bench.memory(MAIN_MB)
     return results, summary, details
@@ -71,7 +73,8 @@ class Bench:
         return int(megabytes * 2**20) * self.bodies // PAPER_BODIES
 
     def equal_memory(self, repetitions):
-        """{name: row}, measured in turn so that what else the machine does meets all of them."""
+        """Return {name: row}. Cases run in turn, so that other load on the machine affects all of
+        them."""
         memory = self.memory(MAIN_MB)
         index = memory // ENTRY_BYTES
         cases = {
@@ -92,7 +95,8 @@ class Bench:
         }
 
     def parameters(self, quick):
-        """The paper's Fig. 12: |S_w| alone is native's memory, as there; one run each."""
+        """Return the rows of the paper's Fig. 12, one run each. As there, native's memory is |S_w|
+        alone."""
         rows = []
         for megabytes in (1, 4) if quick else (0.5, 1, 2, 4):
             storage = self.memory(megabytes)

@@ -11,7 +11,7 @@ DEFAULT_MPI = "mpich-5.0.2"
 
 
 class Failure(Exception):
-    """A message for the user; the driver prints it and exits with 1."""
+    """An error whose message the driver prints before it exits with 1."""
 
 
 def command(words, what):
@@ -44,19 +44,20 @@ class Build:
         )
 
     def configured(self):
-        """Raises a Failure if the configured build cannot do what was asked for."""
+        """Raise a Failure if the configured build cannot do what was requested."""
         if self.tag not in self.wrappers():
             raise Failure(
                 f"--mpi {self.tag}: this build knows {', '.join(self.wrappers()) or 'no MPI'}"
             )
 
     def wrappers(self):
-        """{tag: compile wrapper} as CMake found them."""
+        """Return {tag: compile wrapper} as found by CMake."""
         known = self.directory / "bench" / "mpis.json"
         return json.loads(known.read_text()) if known.exists() else {}
 
     def launcher(self):
-        """The mpiexec beside the compile wrapper: mpicc -> mpiexec, mpicc.mpich -> mpiexec.mpich."""
+        """Return the mpiexec beside the compile wrapper: mpicc -> mpiexec, mpicc.mpich ->
+        mpiexec.mpich."""
         wrapper = pathlib.Path(self.wrappers()[self.tag])
         name = wrapper.name.replace("mpicc_abi", "mpicc").replace("mpicc", "mpiexec")
         return wrapper.with_name(name)

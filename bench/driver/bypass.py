@@ -1,4 +1,4 @@
-"""What Nearcache adds to a call when it has nothing to do."""
+"""Nearcache's overhead per call when it has nothing to do."""
 
 from .numbers import paired_difference, summarise
 
@@ -15,7 +15,7 @@ def measure(launch, arguments):
         options={"mode": "off"},
     )
     results = [result_row(row) for row in rows]
-    # The rows of MPI_Test are shown, but the figures are those of the pairs.
+    # The rows of MPI_Test are shown, but the figures come from the pairs.
     pairs = [r for r in results if r["case"] != "test"]
     added = [r["added_per_call_ns"]["median"] for r in pairs]
     ratios = [
@@ -43,7 +43,8 @@ def result_row(row):
         "with_ns": summarise(row["with_ns"]),
         "without_ns": summarise(row["without_ns"]),
         "added_per_call_ns": paired_difference(row["with_ns"], row["without_ns"]),
-        # Of neighbouring blocks: the processor's speed changes in between.
+        # The ratio is taken over neighbouring blocks, because the processor's speed changes over
+        # time.
         "ratio": summarise([a / b for a, b in zip(row["with_ns"], row["without_ns"])]),
         "hit_share": row["hits_full"] / gets,
     }

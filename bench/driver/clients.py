@@ -1,5 +1,9 @@
-"""Programs in the shape of public codes (apps/clients) as their users would run them, no option set: plain and with Nearcache in turn, over tcp
-and shared memory. What a round takes is the median over the runs, so that a disturbance costs a round of one run, and no more."""
+"""Programs modelled on public codes (apps/clients), run as their users would, with no option set:
+plain and with Nearcache in turn, over tcp and shared memory.
+
+The time of a round is its median over the runs, so that a disturbance affects only one round of one
+run.
+"""
 
 import json
 import os
@@ -13,10 +17,10 @@ REPEATING = (
     "hash_map",
     "spmv_lock",
     "spmv_dynamic",
-)  # these read the same again between two synchronisations
+)  # these read the same data again between two synchronisations
 CLIENTS = (*REPEATING, "samples_fence", "samples_lock", "lu")
 NETWORKS = ("tcp", "shared")
-# A round of shared memory takes a tenth of the time and less.
+# A round over shared memory takes at most a tenth of the time.
 ROUNDS, QUICK_ROUNDS = {"tcp": 10, "shared": 100}, {"tcp": 5, "shared": 50}
 PAIRS, QUICK_PAIRS = {"tcp": 11, "shared": 21}, {"tcp": 3, "shared": 7}
 
@@ -63,12 +67,13 @@ def compared(launch, network, client, flags, pairs, loaded=True):
 
 
 def undisturbed(runs):
-    """The sum over the rounds of their medians: what is learned in the first rounds counts, too."""
+    """Return the sum of the rounds' medians. It includes the first rounds, in which the cache
+    learns."""
     return sum(median(each) for each in zip(*runs))
 
 
 def speedup(plain, cached):
-    """Its interval from the ratios of neighbouring runs."""
+    """Return the speedup, with its interval from the ratios of neighbouring runs."""
     ratios = [sum(a) / sum(b) for a, b in zip(plain, cached)]
     return {**summarise(ratios), "median": undisturbed(plain) / undisturbed(cached)}
 
@@ -80,7 +85,8 @@ def one_run(launch, network, client, flags, cached, options=None):
 
 
 def hit_share(launch, network, client, flags):
-    """Of the gets that the cache looked at; a run of its own, as a report is an option."""
+    """Return the share of hits in the gets inspected by the cache. This takes a run of its own, as
+    a report is an option."""
     with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
         report = os.path.join(folder, "report.json")
         one_run(launch, network, client, flags, True, {"report": report})

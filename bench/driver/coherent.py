@@ -1,5 +1,8 @@
-"""Mode coherent over tcp, no info key: what it gains where others' writes are few, beside the modes that ask for a promise, and what it costs where it cannot gain.
-All sides of a comparison run in turn."""
+"""Mode coherent over tcp, without info keys: what it gains if others write little, compared with
+the modes that need a promise, and what it costs if it cannot gain.
+
+All sides of a comparison run in turn.
+"""
 
 import json
 import os
@@ -17,9 +20,9 @@ STEPS = {
     "lock_get_unlock_speedup": ("lock_lookups", {"rounds": 40}),
 }
 WRITERS = ("put_random", "accumulate", "halo")
-# Of what differs by hundredths at most, three runs say nothing.
+# Three runs do not suffice for differences of a few per cent.
 LEAST_PAIRS_OF_COSTS = 11
-# lcc and barnes_hut: what they promise is left out on one side.
+# lcc and barnes_hut: one side runs without their promises.
 PROMISING = {
     "lcc_share_of_always": ("lcc", "always"),
     "barnes_hut_share_of_user": ("barnes_hut", "user"),
@@ -60,7 +63,8 @@ def measure(launch, arguments):
 
 
 def beside_idle(launch, network, quick):
-    """Messages while a coherent window lies idle, turn by turn with one in mode off. Between two runs the same messages differ by hundredths."""
+    """Time messages beside an idle coherent window, alternating with a window in mode off. Separate
+    runs differ by a few per cent."""
     pairs = {"tcp": 400, "shared": 3000}[network] * (1 if quick else 3)
     rows = {
         loaded: launch.rows("bench_idle", {"pairs": pairs}, network=network, cached=loaded)[0]
@@ -81,7 +85,8 @@ def beside_idle(launch, network, quick):
 
 
 def ratio(launch, client, flags, pairs, other, network="tcp"):
-    """A client in mode coherent and in the other mode, by the sums over its rounds of their medians."""
+    """Return the speedup of a client in mode coherent over another mode, by the sums of the rounds'
+    medians."""
     runs = {"coherent": [], other: []}
     for pair in range(pairs):
         for mode in runs if pair % 2 else reversed(runs):
@@ -105,7 +110,8 @@ def ratio(launch, client, flags, pairs, other, network="tcp"):
 
 
 def shares(launch, app, promise, quick, repetitions):
-    """Speedups over no cache: as the program promises, and without its promise in mode coherent."""
+    """Return speedups over no cache: with the program's promise, and in mode coherent without
+    it."""
     words = {
         "lcc": ["--rmat", 13 if quick else 15, "--edge-factor", 16, "--seed", 1],
         "barnes_hut": ["--bodies", 1500 if quick else 3000, "--steps", 2, "--seed", 1],
@@ -117,7 +123,8 @@ def shares(launch, app, promise, quick, repetitions):
     }
     runs = {name: [] for name in sides}
     with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
-        for turn in range(15):  # of two that take a tenth of a second or so, two runs say nothing
+        # two runs do not suffice for sides that take about a tenth of a second
+        for turn in range(15):
             for name, (more, options) in sides.items():
                 if name == "off" and turn >= repetitions:
                     continue
@@ -147,7 +154,10 @@ def shares(launch, app, promise, quick, repetitions):
 
 
 def simulated_shares(launch, quick):
-    """Shares of what the promise gains at more ranks than a machine has cores, in SimGrid's virtual time: the same in every run. Looks at own memory cost nothing there."""
+    """Return shares of the promise's gain at more ranks than a machine has cores.
+
+    SimGrid's virtual time makes every run the same. Inspecting a rank's own memory is free there.
+    """
     build = launch.build.directory
     command(["cmake", "--build", build, "--target", "bench-scale"], "building for SimGrid")
     programs = max((build / "bin").glob("simgrid-*"))

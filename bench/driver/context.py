@@ -1,4 +1,4 @@
-"""The context of a measurement: what one must know to compare it with another."""
+"""The context of a measurement: what must be known to compare it with another."""
 
 import datetime
 import os
@@ -38,7 +38,7 @@ def processor():
 
 
 def caches():
-    """{"L1d": "32K", ...} of the first core."""
+    """Return {"L1d": "32K", ...} for the first core."""
     result = {}
     for index in sorted(pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         kind = {"Data": "d", "Instruction": "i"}.get(file_text(index / "type"), "")
@@ -93,7 +93,7 @@ def mpi_version(build):
     if build.tag.startswith("oshmem-"):
         return f"OpenSHMEM of Open MPI {build.tag.removeprefix('oshmem-')}"
     words = first_line([build.launcher(), "--version"])
-    if "HYDRA" in words:  # MPICH's launcher says its version in the second line
+    if "HYDRA" in words:  # MPICH's launcher prints its version in the second line
         done = subprocess.run(
             [str(build.launcher()), "--version"], stdout=subprocess.PIPE, text=True, check=False
         )

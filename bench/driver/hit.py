@@ -1,8 +1,8 @@
-"""Cost of a hit beside memcpy, and metadata per entry."""
+"""Cost of a hit compared with memcpy, and metadata per entry."""
 
 from .numbers import summarise
 
-SMALL = 4096  # bytes: the sizes of hit_minus_memcpy_ns_max
+SMALL = 4096  # bytes: largest size in hit_minus_memcpy_ns_max
 
 
 def measure(launch, arguments):

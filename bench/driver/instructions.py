@@ -1,4 +1,5 @@
-"""Instructions of a hit and of the memcpy beside it, counted by valgrind: what noise cannot hide."""
+"""Instructions of a hit and of the memcpy beside it, counted by valgrind and therefore free of
+noise."""
 
 import pathlib
 import re
@@ -25,14 +26,14 @@ def count(launch, function, size, folder):
         {"sizes": size, "entries": 1000, "blocks": BLOCKS, "metadata-index": 0},
         wrap=wrap,
         cached=launch.build.preload().exists(),
-        # Time is stretched under valgrind: no call for progress by the clock.
+        # Time is stretched under valgrind, so the clock must not trigger calls for progress.
         options={"max_storage": "1G", "progress_time": "1000s"},
     )
     totals = [
         int(re.search(r"^(?:totals|summary): (\d+)", path.read_text(), re.MULTILINE).group(1))
         for path in pathlib.Path(folder).glob(f"{function}-{size}.*")
     ]
-    # The warm-up's blocks are counted too.
+    # The warm-up's blocks are counted, too.
     operations = (BLOCKS + BLOCKS // 10 + 1) * rows[0]["block_operations"]
     return max(totals) / operations
 

@@ -1,4 +1,5 @@
-"""Runs a program, on two ranks unless told otherwise, over tcp or shared memory, with Nearcache preloaded or without."""
+"""Runs a program over tcp or shared memory, with or without Nearcache preloaded, by default on two
+ranks."""
 
 import json
 import os
@@ -9,7 +10,8 @@ import tempfile
 from .build import Failure
 
 TCP = {
-    # Whichever of the two network layers the MPICH was built with, it takes tcp, between ranks of one machine too.
+    # Sets MPICH's network layer to tcp, also between ranks of one machine, whichever of the two
+    # layers it was built with.
     "mpich": {
         "MPIR_CVAR_NOLOCAL": "1",
         "MPIR_CVAR_CH4_NETMOD": "ofi",
@@ -18,10 +20,10 @@ TCP = {
     },
     "openmpi": {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_osc": "^ucx"},
 }
-TCP["abi"] = TCP["mpich"]  # the standard ABI's library here is MPICH's
+TCP["abi"] = TCP["mpich"]  # the standard ABI's library used here is MPICH's
 TCP["oshmem"] = {"UCX_TLS": "tcp,self"}  # Open MPI's OpenSHMEM
 
-# Open MPI refuses root and more ranks than cores unless told.
+# Open MPI refuses to run as root, or more ranks than cores, unless told otherwise.
 ALWAYS = {
     "openmpi": {
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -30,7 +32,7 @@ ALWAYS = {
         "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
     },
-    # With its hook of the system's memory calls Open MPI 4 crashes in shmem_finalize.
+    # Open MPI 4 crashes in shmem_finalize if its hook of the system's memory calls is active.
     "oshmem": {
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -42,11 +44,12 @@ ALWAYS = {
 
 
 class DidNotEnd(Failure):
-    """A launcher's run took longer than it may."""
+    """A launcher's run exceeded its time limit."""
 
 
 def launched(program, words, timeout, **how):
-    """Standard output of a launcher's run; what ends it early ends the ranks, too."""
+    """Return the standard output of a launcher's run; if the run is interrupted, its ranks are
+    ended, too."""
     words = [str(word) for word in words]
     process = subprocess.Popen(
         words,
@@ -80,7 +83,7 @@ class Launch:
         self.timeout = timeout
 
     def environment(self, network, cached, options):
-        # What the user's shell sets for Nearcache must not change what is measured.
+        # Settings for Nearcache in the user's shell must not affect measurements.
         values = {k: v for k, v in os.environ.items() if not k.startswith("NEARCACHE_")}
         values.update(ALWAYS.get(self.family, {}))
         if network == "tcp":
@@ -90,7 +93,7 @@ class Launch:
         return values
 
     def command(self, program, arguments, cached, wrap=()):
-        # The object is preloaded by `env` into the ranks only, not into mpiexec.
+        # `env` preloads the object into the ranks only, not into mpiexec.
         preload = ["env", f"LD_PRELOAD={self.build.preload()}"] if cached else []
         return [
             str(w)
@@ -106,14 +109,15 @@ class Launch:
         ]
 
     def run(self, program, arguments=(), network="tcp", cached=True, options=None, wrap=()):
-        """The program's standard output. `options` are Nearcache's, by name."""
+        """Return the program's standard output. `options` are Nearcache's, by name."""
         words = self.command(program, arguments, cached, wrap)
         return launched(
             program, words, self.timeout, env=self.environment(network, cached, options or {})
         )
 
     def rows(self, program, flags, **how):
-        """The rows that one of our own programs writes to --out. `flags` is {name: value}."""
+        """Return the rows that one of our own programs writes to --out. `flags` is {name:
+        value}."""
         with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
             out = os.path.join(folder, "rows.json")
             arguments = [

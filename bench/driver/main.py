@@ -48,7 +48,8 @@ MEASUREMENTS = {
     "clients": clients,
     "coherent": coherent,
 }
-# Not part of `all`: they need valgrind, SimGrid or all MPIs, or have names of figures that another measurement has, too.
+# Not part of `all`: they need valgrind, SimGrid or all MPIs, or share names of figures with another
+# measurement.
 EXTRA = {
     "instructions": instructions,
     "rma": rma,
@@ -57,7 +58,7 @@ EXTRA = {
     "scale": scale,
     "shared": shared,
 }
-# Of OpenSHMEM programs; --mpi has no say in them.
+# Measurements of OpenSHMEM programs, to which --mpi does not apply.
 OPENSHMEM = {
     "pages": pages,
     "shmem": shmem,

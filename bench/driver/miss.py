@@ -1,10 +1,10 @@
-"""Cost of a miss beside the plain get, pair by pair over tcp."""
+"""Cost of a miss compared with the plain get, pair by pair over tcp."""
 
 from .numbers import geometric_mean, ratio_of_medians, summarise
 
-SMALL = 4096  # bytes: miss_ratio_small is of the sizes up to here
-LARGE = (16384, 65536)  # bytes: the sizes of miss_ratio_large
-FIRST = 1000  # gets before the cache has seen enough of a class to judge it
+SMALL = 4096  # bytes: largest size in miss_ratio_small
+LARGE = (16384, 65536)  # bytes: sizes in miss_ratio_large
+FIRST = 1000  # gets until the cache has seen enough of a class to judge it
 
 
 def measure(launch, arguments):

@@ -1,11 +1,12 @@
-"""CLaMPI's micro-benchmark (section IV.A): hit ratio, cost saved, fill and time against no cache, over tcp."""
+"""CLaMPI's micro-benchmark (section IV.A): hit ratio, cost saved, fill, and time compared with no
+cache, over tcp."""
 
 from .numbers import fit_cost, median, summarise
 
 ARIES = (
     1900.0,
     0.17,
-)  # L ns and G ns/B of the published systems' network: what cost_saved is weighed by
+)  # L ns and G ns/B of the published systems' network, the weights of cost_saved
 PERCENTS = (25, 50, 100)
 
 
@@ -36,7 +37,8 @@ def measure(launch, arguments):
 
 
 def flags_of(samples, percent):
-    # At 100% the tuner may make the room that rounding takes; below, the size is what is studied.
+    # At 100% the tuner may add the room needed for rounding; below, the effect of the size itself
+    # is studied.
     return {"samples": samples, "percent": percent, "adaptive": int(percent == 100)}
 
 
@@ -63,13 +65,14 @@ def hits(row):
 
 
 def cost_saved(row, latency, per_byte):
-    """Share of the gets' cost that hits avoided. The cost is linear, so the totals are all it takes."""
+    """Return the share of the gets' cost avoided by hits. The cost is linear, so totals suffice."""
     saved = latency * hits(row) + per_byte * row["bytes_from_cache"]
     return saved / max(1.0, latency * row["gets"] + per_byte * row["bytes_requested"])
 
 
 def fill_once_full(row):
-    """Mean fill of the storage from the first get on that found no free room; None if that never came."""
+    """Return the mean fill of the storage from the first get that found no free room; None if there
+    is none."""
     full = [
         fill for fill, turned_away in zip(row["fill"], row["capacity_or_failing"]) if turned_away
     ]

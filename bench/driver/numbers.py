@@ -1,4 +1,4 @@
-"""Medians with their 95% confidence intervals, by order statistics: no distribution is assumed."""
+"""Medians with 95% confidence intervals by order statistics, which assume no distribution."""
 
 import math
 
@@ -10,7 +10,8 @@ def median(values):
 
 
 def summarise(values):
-    """{median, ci95, repetitions}; the interval's ranks are n/2 -+ 0.98 sqrt(n) (binomial, normal approximation)."""
+    """Return {median, ci95, repetitions}; the interval's ranks are n/2 -+ 0.98 sqrt(n) (binomial,
+    normal approximation)."""
     ordered = sorted(values)
     count = len(ordered)
     below = max(0, math.floor(count / 2 - 0.98 * math.sqrt(count)))
@@ -27,7 +28,8 @@ def batches(values, count=20):
 
 
 def ratio_of_medians(above, below):
-    """The ratio of two medians measured pair by pair; its interval from the ratios of 20 batches of pairs."""
+    """Return the ratio of two medians measured pair by pair, with an interval from the ratios of 20
+    batches of pairs."""
     each = [median(a) / median(b) for a, b in zip(batches(above), batches(below))]
     spread = summarise(each)["ci95"]
     return {"median": median(above) / median(below), "ci95": spread, "repetitions": len(above)}
@@ -42,7 +44,8 @@ def geometric_mean(values):
 
 
 def fit_cost(times):
-    """L and G of `L + size*G` from {size: median ns}: least squares of the relative error."""
+    """Return L and G of `L + size*G` fitted to {size: median ns} by least squares of the relative
+    error."""
     rows = [(1 / t, size / t) for size, t in times.items()]
     aa, ab, bb = (sum(r[i] * r[j] for r in rows) for i, j in ((0, 0), (0, 1), (1, 1)))
     a, b = (sum(r[i] for r in rows) for i in (0, 1))

@@ -1,4 +1,4 @@
-"""OpenSHMEM programs: their build, their launcher, and runs with and without the cache in turn."""
+"""OpenSHMEM programs: their build and launcher, and runs with and without the cache in turn."""
 
 import json
 import os
@@ -9,10 +9,12 @@ from .build import Build, Failure
 from .launch import Launch
 from .numbers import median, summarise
 
-# L ns and G ns/B of the network model, from the cache paper's Table I: the latency of 8 bytes and the time of a blocking get of 1,024.
+# L ns and G ns/B of the network model, from the cache paper's Table I: the latency of 8 bytes, and
+# the time of a blocking get of 1,024 bytes.
 ARIES, INFINIBAND = "1700,0.75", "2100,0.42"
-# Name of a network: how PEs are connected, and Nearcache's options. The model only adds what the real network is faster by, so it
-# stands on shared memory; it is Nearcache's, so the uncached side has the library too, with its cache off.
+# Name of a network: how PEs are connected, and Nearcache's options. The model can only add time to
+# the real network, so it runs on shared memory. It is part of Nearcache, so the uncached side also
+# loads the library, with its cache off.
 NETWORKS = {
     "tcp": ("tcp", {}),
     "Aries, modelled": ("shared memory", {"model": ARIES}),
@@ -22,7 +24,7 @@ PLAIN, CACHED = "plain", "cached"
 
 
 class ShmemBuild(Build):
-    """The build directory for the first OpenSHMEM that it knows."""
+    """The build directory, for the first OpenSHMEM in it."""
 
     def __init__(self, directory):
         super().__init__(directory, None)
@@ -62,7 +64,7 @@ class ShmemLaunch(Launch):
         return [words[0], *more, *words[1:]]
 
     def said(self, program, arguments=(), **how):
-        """The JSON that one of our programs prints; it must say that it is correct."""
+        """Return the JSON printed by one of our programs, which must report itself correct."""
         output = self.run(program, arguments, **how)
         lines = [line for line in output.splitlines() if line.startswith("{")]
         result = json.loads(lines[0]) if lines else {}
@@ -73,7 +75,7 @@ class ShmemLaunch(Launch):
         return result
 
     def side(self, side, network, program, arguments=(), **options):
-        """One run, plain or cached, on one of NETWORKS."""
+        """Run one side, plain or cached, on one of NETWORKS."""
         connected, modelled = NETWORKS[network]
         if side == PLAIN and not modelled:
             return self.said(program, arguments, network=connected, cached=False)
@@ -81,7 +83,7 @@ class ShmemLaunch(Launch):
         return self.said(program, arguments, network=connected, options={**modelled, **switched})
 
     def counted(self, program, arguments=(), **options):
-        """Totals of Nearcache's report of one cached run over tcp."""
+        """Return the totals of Nearcache's report on one cached run over tcp."""
         with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
             path = os.path.join(folder, "report.json")
             self.side(CACHED, "tcp", program, arguments, report=path, **options)
@@ -90,7 +92,7 @@ class ShmemLaunch(Launch):
 
 
 def in_turn(runs, repetitions):
-    """{name: [what the run gave, ...]} of functions that are called one after the other, `repetitions` times."""
+    """Call the functions in turn, `repetitions` times each; return {name: [results]}."""
     given = {name: [] for name in runs}
     for _ in range(repetitions):
         for name, run in runs.items():
@@ -103,7 +105,7 @@ def seconds(runs):
 
 
 def speedup(plain, cached):
-    """Ratio of medians; its interval from the ratios of runs next to each other."""
+    """Return the ratio of medians, with an interval from the ratios of neighbouring runs."""
     each = summarise([a / b for a, b in zip(seconds(plain), seconds(cached))])
     return {
         "median": median(seconds(plain)) / median(seconds(cached)),
@@ -113,7 +115,8 @@ def speedup(plain, cached):
 
 
 def beside(launch, network, program, words, options, repetitions):
-    """A row of a program that does the same in one run to what is cached and to what is not, in turn; and whether it was right."""
+    """Return the row of a program that processes cached and uncached data in turn within one run,
+    and whether its results were right."""
     runs = [
         launch.side(CACHED, network, program, [*words, "--beside"], **options)
         for _ in range(repetitions)

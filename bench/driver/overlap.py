@@ -1,15 +1,17 @@
-"""The part of a get's time that can be spent computing, by size and access type (CLaMPI, Fig. 8): tcp and network model."""
+"""The share of a get's time available for computing, by size and access type (CLaMPI, Fig. 8): tcp
+and network model."""
 
 from .numbers import median, summarise
 
 SIZES = (8, 64, 512, 4096, 16384, 65536)
 JUDGED = 65536
 TYPES = ("direct", "capacity", "failing")
-STORED = ("direct", "capacity")  # whose bytes are copied before the flush returns
-COPIED = "copied"  # plain gets whose bytes the program itself copies then: the bound, latency over latency and copy
-ARIES = "1900,0.17"  # L ns and G ns/B of foMPI's paper (get)
-# Name of the network: how ranks are connected, and Nearcache's options. The model only adds what the real network is faster by,
-# so it stands on shared memory, the fastest there is.
+STORED = ("direct", "capacity")  # access types whose bytes are copied before the flush returns
+# plain gets after which the program copies the bytes: the bound, latency over latency and copy
+COPIED = "copied"
+ARIES = "1900,0.17"  # L ns and G ns/B of a get in foMPI's paper
+# Name of the network: how ranks are connected, and Nearcache's options. The model can only add time
+# to the real network, so it runs on shared memory, the fastest one.
 NETWORKS = {"tcp": ("tcp", {}), "model": ("shared memory", {"model": ARIES})}
 
 
@@ -64,8 +66,11 @@ def judged(network, rows):
 
 
 def result(network, row, plain):
-    """Overlap: the share of an access' own latency that is hidden. `hidden_of_plain` is stricter: what is left of the time
-    that the plain get hides, everything that the cache adds taken off."""
+    """Return the result of a row.
+
+    `overlap` is the hidden share of the access' own latency. `hidden_of_plain` is stricter: the
+    time that the plain get hides, less all that the cache adds, as a share of it.
+    """
     hidden = median(plain["latency_ns"]) - median(plain["exposed_ns"])
     added = median(row["exposed_ns"]) - median(plain["exposed_ns"])
     wanted = row["access"] if row["access"] in TYPES else "direct"

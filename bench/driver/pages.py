@@ -1,11 +1,12 @@
-"""What each heuristic of the page cache is worth: patterns of accesses replayed in virtual time, with each one switched off in turn."""
+"""The value of each heuristic of the page cache: access patterns replayed in virtual time, with
+each heuristic switched off in turn."""
 
 import json
 import subprocess
 
 from .build import Failure
 
-ALL_ON = "none"  # is off
+ALL_ON = "none"  # value of "off"
 
 
 def measure(launch, arguments):
@@ -36,7 +37,8 @@ def replayed(program, rounds):
 
 
 def case(network, pattern, by_off):
-    """A row: what it costs with all heuristics, and by how many per cent the time changes without each of them."""
+    """Return a row: the cost with all heuristics on, and the change of time in per cent without
+    each of them."""
     whole = by_off[ALL_ON]
     row = {
         "network": network,
@@ -62,5 +64,5 @@ def time(row):
 
 
 def unused(row):
-    """The share of the lines fetched ahead that was never used."""
+    """Return the share of the prefetched lines that were never used."""
     return 1 - row["ahead_lines_used"] / row["ahead_lines"] if row["ahead_lines"] else 0

@@ -1,6 +1,7 @@
-"""Traces of patterns that our own programs do not have, made for `bench/run policies`: the gets of one rank, written as docs/trace.md says.
+"""Synthetic traces for `bench/run policies`, of patterns that our own programs lack: the gets of
+one rank, in the format of docs/trace.md.
 
-They are the same in every run: each has a generator of random numbers with a seed of its own.
+They are the same in every run: each has a random number generator with its own seed.
 """
 
 import bisect
@@ -14,7 +15,7 @@ GETS_IN_A_BLOCK = 10000
 
 
 def patterns(quick):
-    """(name, gets) of every pattern; gets are (key, bytes), keys count from 0."""
+    """Return (name, gets) of every pattern; gets are (key, bytes), keys count from 0."""
     part = 4 if quick else 1
     return [
         ("SpMV", spmv(6000 // part, 8)),
@@ -28,19 +29,20 @@ def patterns(quick):
 
 
 def matrix(rows, seed):
-    """Columns of each row, in cache lines of x: one on the diagonal, four anywhere."""
+    """Return the columns of each row, in cache lines of x: one on the diagonal, four anywhere."""
     draw = random.Random(seed)
     return [[row] + [draw.randrange(rows) for _ in range(4)] for row in range(rows)]
 
 
 def spmv(rows, iterations):
-    """Every row gathers what it multiplies with, in every iteration the same."""
+    """Return gets in which every row gathers its operands, the same in every iteration."""
     columns = [line for row in matrix(rows, 1) for line in row]
     return [(line, 64) for _ in range(iterations) for line in columns]
 
 
 def spmv_columns(rows, iterations):
-    """As above, of a part of the rows that reaches most columns; each column is fetched once an iteration."""
+    """Like spmv(), for some of the rows, which reach most columns; each column is fetched once per
+    iteration."""
     columns = list(dict.fromkeys(line for row in matrix(rows, 2)[: rows // 3] for line in row))
     return [(line, 64) for _ in range(iterations) for line in columns]
 
@@ -50,7 +52,8 @@ def cycle(keys, rounds):
 
 
 def permutations(keys, epochs):
-    """Minibatches of a training set: each epoch meets each sample once, in an order of its own."""
+    """Return minibatches of a training set: each epoch visits each sample once, in an order of its
+    own."""
     draw, order, gets = random.Random(3), list(range(keys)), []
     for _ in range(epochs):
         draw.shuffle(order)
@@ -59,7 +62,8 @@ def permutations(keys, epochs):
 
 
 def rmat(scale, begun):
-    """Neighbours' adjacency lists, by the first vertices of a graph: most lists are fetched for the first time."""
+    """Return adjacency lists of neighbours of a graph's first vertices: most lists are fetched for
+    the first time."""
     draw, vertices = random.Random(4), 1 << scale
     neighbours = [set() for _ in range(vertices)]
     names = list(range(vertices))
@@ -79,7 +83,7 @@ def rmat(scale, begun):
 
 
 class Zipf:
-    """Ranks 0, 1, ... with probabilities as 1/(rank + 1)^exponent."""
+    """Draws ranks 0, 1, ... with probabilities proportional to 1/(rank + 1)^exponent."""
 
     def __init__(self, ranks, exponent, seed):
         self.draw, self.sums, total = random.Random(seed), [], 0.0
@@ -96,7 +100,8 @@ def size_of(key):
 
 
 def zipf_and_scan(gets, keys):
-    """Three of four gets are of popular keys, one is of a stream that never comes back."""
+    """Return gets three quarters of which are of popular keys, the others of a stream that never
+    repeats."""
     zipf, found = Zipf(keys, 0.9, 5), []
     for at in range(gets):
         found.append((keys + at, 512) if at % 4 == 3 else (zipf() * 7919 % keys, 512))
@@ -104,7 +109,7 @@ def zipf_and_scan(gets, keys):
 
 
 def zipf_that_drifts(gets, keys):
-    """What is popular moves on by a key every 25 gets."""
+    """Return gets whose popular keys move on by one key every 25 gets."""
     zipf = Zipf(keys, 0.9, 6)
     return [((key := (zipf() + at // 25) * 7919 % keys), size_of(key)) for at in range(gets)]
 
@@ -127,10 +132,10 @@ def zigzag(value):
 
 
 def write(path, gets):
-    """A trace of rank 0 of 4 that gets from rank 1, with a flush after each get."""
+    """Write a trace of rank 0 of 4 that gets from rank 1, with a flush after each get."""
     program = b"pattern"
     texts = b"".join(struct.pack("<I", len(text)) + text for text in (b"", program, b"", b""))
-    place = {}  # of each key, in the order of first use
+    place = {}  # offset of each key, in the order of first use
     flush, select = record(SYNC, FLUSH, 2), record(WINDOW, SELECT, WINDOW_ID)
     with open(path, "wb") as file:
         file.write(

@@ -1,7 +1,9 @@
-"""The peers of the policy study over traces of our own programs and of patterns (patterns.py): what each saves, beside what is possible at all.
+"""The policies compared on traces of our own programs and of patterns (patterns.py): what each
+saves, relative to the best possible.
 
-The programs run once with their gets recorded; nearcache-simulate then replays the traces through the library's engine, with
-every policy at the same storage. Reference is the lower of the best fixed set and the clairvoyant schedule (docs/trace.md).
+The programs run once with their gets recorded; nearcache-simulate then replays the traces through
+the library's engine, with every policy at the same storage. The reference is the lower cost of the
+best fixed set and the clairvoyant schedule (docs/trace.md).
 """
 
 import glob
@@ -15,12 +17,14 @@ from . import patterns
 from .build import Failure
 
 POLICIES = ("lru", "sieve", "tinylfu", "clampi", "rate")
-PEERS = ("lru", "sieve", "tinylfu")  # that the default must not fall behind
+PEERS = ("lru", "sieve", "tinylfu")  # the default must not fall behind these
 STORAGES = (10, 25, 50)  # per cent of the distinct bytes of a rank and window
-MODEL = "1900,0.17"  # L ns and G ns/B of the published systems' network; what is recorded here is another one
+# L ns and G ns/B of the published systems' network; the traces are recorded on another one
+MODEL = "1900,0.17"
 BOUNDS = ("best_fixed", "clairvoyant", "infinite")
 
-# All gets are recorded, served or not; what is served does not make the recording wait for the network.
+# All gets are recorded, served or not; serving gets keeps the recording from waiting for the
+# network.
 RECORDING = {
     "storage": "256M",
     "index": 300000,
@@ -31,7 +35,7 @@ RECORDING = {
 
 
 def programs(quick):
-    """(name, program, arguments) of every trace."""
+    """Return (name, program, arguments) of every trace."""
     scale, small, bodies = (12, 11, 1000) if quick else (15, 13, 8000)
     batches, epochs = (32, 4) if quick else (128, 8)
     samples = 20000 if quick else 100000
@@ -99,7 +103,8 @@ def measure(launch, arguments):
 
 
 def record(launch, program, words, prefix):
-    """Runs the program over shared memory; the traces of its ranks, which lie beside `prefix`."""
+    """Run the program over shared memory; return its ranks' traces, which are written beside
+    `prefix`."""
     out = ["--out", f"{prefix}.out"] if program == "bench_normal" else []
     launch.run(
         program, [*words, *out], network="shared memory", options={**RECORDING, "trace": prefix}
@@ -108,7 +113,7 @@ def record(launch, program, words, prefix):
 
 
 def simulate(launch, traces):
-    # Policies decide alone: whether a copy pays (skip_cheap) is learned with policy `rate` only.
+    # Policies decide alone: only policy `rate` learns whether a copy pays (skip_cheap).
     words = [
         "--policy",
         ",".join(POLICIES),
@@ -128,7 +133,7 @@ def simulate(launch, traces):
 
 
 def simulator(launch, words):
-    """What nearcache-simulate prints."""
+    """Return the output of nearcache-simulate."""
     words = [launch.build.directory / "bin" / "nearcache-simulate", *words]
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
     if done.returncode:

@@ -1,4 +1,4 @@
-"""A result as a table for people; as JSON it is printed unchanged."""
+"""Shows a result as a table; as JSON it is printed unchanged."""
 
 
 def number(value):
@@ -17,7 +17,7 @@ def cell(value):
 
 
 def table(rows):
-    """Aligned columns; a new header wherever the fields change."""
+    """Return aligned columns, with a new header wherever the fields change."""
     lines, at = [], 0
     while at < len(rows):
         end = at
@@ -45,7 +45,7 @@ def text(result):
     return "\n".join(parts)
 
 
-# From the project's goals, only to be shown beside the figures: nothing here passes or fails.
+# The project's goals, only shown beside the figures: nothing here passes or fails.
 GOALS = {
     "hit_minus_memcpy_ns_max": ("<=", 30),
     "metadata_bytes_per_entry": ("<=", 64),

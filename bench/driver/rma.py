@@ -1,5 +1,9 @@
-"""The RMA engine beside every MPI of the build: each call between two ranks, over tcp and in a node. All sides run in turn, a process each; in a node the hosts use shared memory,
-and so does the engine."""
+"""The RMA engine compared with every MPI of the build: each call between two ranks, over tcp and in
+a node.
+
+All sides run in turn, each in a process of its own. In a node, both the hosts and the engine use
+shared memory.
+"""
 
 import pathlib
 import re
@@ -10,13 +14,13 @@ from .build import Build, Failure, command
 from .launch import Launch
 from .numbers import median, summarise
 
-# By network. Ranks of one machine take TCP only when they are told to.
+# By network. Ranks of one machine use TCP only if told to.
 ENGINE = {
     "tcp": {"rma": "on", "rma_fabric": "socket", "mode": "off"},
     "node": {"rma": "on", "rma_fabric": "node", "mode": "off"},
 }
 NETWORKS = ("tcp", "node")
-# Goals, of tcp: at most so much of the best host, or so many us.
+# Goals over tcp: at most this share of the best host's time, or this many us.
 SHARES = {
     "get 8": 0.95,
     "get 2048": 0.95,
@@ -39,7 +43,7 @@ MICROSECONDS = {
     "empty flush": 0.02,
     "computing": 15,
 }
-# Goals in a node, ns; the others are not to take longer than on the best host.
+# Goals in a node, in ns; other calls must not take longer than on the best host.
 NANOSECONDS = {
     "get 8": 12,
     "get 2048": 26,
@@ -77,10 +81,12 @@ CALLS = (
     "post to wait",
     "computing",
 )
-# What a host cannot do: (host, network): calls. Open MPI 4 crashes (host_defects.def, swap_crashes).
+# Calls that a host cannot do: (host, network): calls. Open MPI 4 crashes (host_defects.def,
+# swap_crashes).
 CANNOT = {("openmpi-4.1.4", "node"): ("compare_and_swap",)}
-# What is no bar. MPICH 5 over tcp returns from the flush of a put before the value is in the target's memory, against the standard. Open MPI 5 synchronises ranks of one
-# node through shared memory (osc/rdma) when it is told to take tcp, too.
+# Figures excluded from the comparison. MPICH 5 over tcp returns from the flush of a put before the
+# value is in the target's memory, against the standard. Open MPI 5 synchronises ranks of one node
+# through shared memory (osc/rdma) even if told to use tcp.
 NO_BAR = {
     ("mpich-5.0.2", "tcp"): ("put 8",),
     ("openmpi-5.0.11", "tcp"): (
@@ -91,7 +97,7 @@ NO_BAR = {
         "post to wait",
     ),
 }
-PUTS = FLUSHES = 20 * 50  # of `counted`
+PUTS = FLUSHES = 20 * 50  # number of operations that `counted` performs
 
 
 def measure(launch, arguments):
@@ -124,12 +130,12 @@ def measure(launch, arguments):
 
 
 def hosts(build):
-    """Every MPI but the standard ABI's library, which is another's."""
+    """Return the tags of all MPIs except the standard ABI's library, which is another one's."""
     return [tag for tag in build.wrappers() if not tag.startswith("abi")]
 
 
 def run(launch, network, quick, without=(), calls=(), options=None, wrap=(), **flags):
-    """{call: its row} of one run; with the engine if there are options."""
+    """Return {call: its row} of one run, on the engine if there are options."""
     flags = {
         "milliseconds": 15 if quick else 40,
         "periods": 2 if quick else 3,
@@ -144,7 +150,8 @@ def run(launch, network, quick, without=(), calls=(), options=None, wrap=(), **f
 
 
 def rows_of(launch, program, network, flags, options, wrap=()):
-    """Of one run of a program, with windows of the kind that the network is measured with."""
+    """Return the rows of one run of a program, with the kind of windows that the network is
+    measured with."""
     return launch.rows(
         program,
         {"memory": "created" if network == "tcp" else "allocated", **flags},
@@ -160,7 +167,8 @@ def medians(runs, call):
 
 
 def cell(found, network, call, tags):
-    """A call on a network: medians of all sides, and the engine over the best of the hosts."""
+    """Return the row of a call on a network: medians of all sides, and the engine's ratio to the
+    best host."""
     row = {"network": network, "call": call}
     best = None
     for tag in tags:
@@ -187,7 +195,7 @@ def goal(network, call):
 
 
 def worst(results):
-    """The worst cell over its best host, by network."""
+    """Return the highest ratio to the best host, by network."""
     figures = {}
     for network in NETWORKS:
         ratios = [
@@ -200,7 +208,7 @@ def worst(results):
 
 
 def details(results):
-    """Which cell it is."""
+    """Return which call has the highest ratio, by network."""
     cells = [row for row in results if "over_best" in row and row["over_best"] != "-"]
     named = {}
     for network in NETWORKS:
@@ -216,7 +224,8 @@ def percentile(values, share):
 
 
 def of_the_engine(launch, found, quick):
-    """What only the engine has: stalls, the agent's costs, what host calls lose, instructions."""
+    """Return the engine's own figures: stalls, cost of the agent, slowdown of host calls,
+    instructions."""
     stalls = [value for each in found["tcp", "engine"] for value in each["computing"]["us"]]
     agent = run(
         launch,
@@ -239,7 +248,8 @@ def of_the_engine(launch, found, quick):
 
 
 def two_sided(launch, network, quick):
-    """A message of the host there and back, with the engine loaded and a window of it open, over without."""
+    """Return the time of the host's message round trip with the engine loaded and one of its
+    windows open, relative to that without."""
     pairs = {True: [], False: []}
     for pair in range(3 if quick else 9):
         for loaded in (True, False) if pair % 2 else (False, True):
@@ -265,7 +275,8 @@ def two_sided(launch, network, quick):
 
 
 def instructions(launch):
-    """Of an MPI_Put of 8 bytes in a node, and of an MPI_Win_flush that has nothing to do, counted by valgrind."""
+    """Count the instructions of an 8-byte MPI_Put in a node and of an MPI_Win_flush with nothing to
+    do, by valgrind."""
     if not shutil.which("valgrind"):
         return {"put": None, "flush": None}
     counts = {}

@@ -1,6 +1,9 @@
-"""The applications of foMPI's paper (apps/rma) over tcp: on the one-sided communication of every MPI of the build and on the RMA engine, in turn, and with messages on the
-hosts beside. The engine runs under the newest MPI of each family, and the faster one counts, as with the hosts. And LCC with no cache, on the host and on the
-engine."""
+"""The applications of foMPI's paper (apps/rma) over tcp: one-sided on every MPI of the build and on
+the RMA engine, in turn, and with messages on the hosts.
+
+The engine runs under the newest MPI of each family; as for the hosts, the fastest one counts. Also
+LCC without a cache, on the host and on the engine.
+"""
 
 import json
 import os
@@ -12,7 +15,7 @@ from .launch import DidNotEnd, Launch
 from .numbers import median, summarise
 from .rma import ENGINE, hosts
 
-# Ways to communicate, the one-sided one first, and the size and rounds of a run.
+# Ways to communicate, one-sided first, and the size and rounds of a run.
 APPS = {
     "hashtable": (("rma", "rma ahead", "messages"), 2000, 5),
     "dsde": (("accumulate", "alltoall", "reduce_scatter", "nbx"), 300, 5),
@@ -25,11 +28,11 @@ ONE_SIDED = {
     "fft3d": ("puts",),
     "milc_cg": ("rma",),
 }
-# So many inserts of a rank under way at once.
+# Number of inserts that a rank has in flight.
 WORDS = {"rma ahead": ("--way", "rma", "--ahead", 16)}
-# What a host cannot do: over tcp one in some four runs does not end.
+# What a host cannot do: over tcp, about one in four runs does not end.
 CANNOT = {("milc_cg", "rma", "mpich-4.0.2")}
-# A run takes 2 s at most.
+# In seconds; a run takes 2 s at most.
 TIMEOUT = 60
 
 
@@ -81,13 +84,16 @@ def measure(launch, arguments):
 
 
 class Times:
-    """{what: the medians of its runs}. A host that does not end one is left out from then on; so is what it `cannot` do at all."""
+    """The medians of the runs, by key.
+
+    A host that does not end a run is excluded from then on, as is everything in `cannot`.
+    """
 
     def __init__(self, cannot):
         self.seconds, self.stuck, self._cannot = {}, set(), cannot
 
     def add(self, key, launch, app, way, size, repetitions, options, *where):
-        """Runs it once; what one_run returns, or None."""
+        """Run the application once; return the result of one_run, or None."""
         if key in self._cannot or key in self.stuck:
             return None
         try:
@@ -103,7 +109,7 @@ class Times:
 
 
 def newest(tags):
-    """Of each family of MPIs the newest."""
+    """Return the newest MPI of each family."""
     last = {}
     for tag in sorted(
         tags, key=lambda tag: [int(n) if n.isdigit() else 0 for n in re.split(r"\W", tag)]
@@ -113,7 +119,10 @@ def newest(tags):
 
 
 def choose_engines(seconds, engines):
-    """{(app, way): the host under which the engine is fastest}; that is `engine` in `seconds` then, and the others are gone."""
+    """Return {(app, way): the host under which the engine is fastest}.
+
+    In `seconds`, that side becomes `engine`, and the other engine sides are removed.
+    """
     chosen = {}
     for app, way in {(app, way) for app, way, side in seconds if side in engines}:
         found = {
@@ -126,7 +135,11 @@ def choose_engines(seconds, engines):
 
 
 def memory_of(launch, options, network):
-    """The kind of windows that is best for a side. Open MPI takes shared memory for allocated windows of one node, whatever network it is told: that would not be TCP."""
+    """Return the kind of windows that is best for a side.
+
+    Open MPI uses shared memory for allocated windows of one node, whatever network it is told to
+    use; that would not measure TCP.
+    """
     by_host = options is None
     return "created" if by_host and network == "tcp" and launch.family == "openmpi" else "allocated"
 
@@ -159,7 +172,7 @@ def result_row(app, way, seconds, sides):
 
 
 def best(seconds, app, ways, sides):
-    """The lowest median, and whose it is."""
+    """Return the lowest median, and where it was measured."""
     found = {
         (way, side): median(seconds[app, way, side])
         for way in ways
@@ -192,7 +205,7 @@ def figures(seconds):
 
 
 def lcc(launch, quick):
-    """Without a cache on both sides: every get goes to the other rank."""
+    """Run LCC without a cache on both sides, so that every get goes to the other rank."""
     runs = {None: [], "on": []}
     with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
         out = os.path.join(folder, "summary.json")

@@ -1,7 +1,9 @@
-"""Weak scaling at 16 to 128 ranks in SimGrid's SMPI, as in the CLaMPI paper's Fig. 14 (Barnes-Hut), 17 and 18 (LCC).
+"""Weak scaling at 16 to 128 ranks in SimGrid's SMPI, as in the CLaMPI paper's Fig. 14 (Barnes-Hut),
+17 and 18 (LCC).
 
-Virtual time over a dragonfly with Aries' latency and bandwidth: a run gives the same figures every time and on every
-machine. Graph and bodies are the paper's, scaled down with the cache to what a simulator can do in minutes.
+Virtual time over a dragonfly with Aries' latency and bandwidth: a run gives the same figures every
+time and on every machine. The paper's graph and bodies are scaled down, together with the cache, to
+what a simulator can do in minutes.
 """
 
 import concurrent.futures
@@ -18,8 +20,8 @@ from scale import dragonfly, simgrid
 from .build import Failure, command
 
 RANKS = (16, 32, 64, 128)
-# As in the paper both cached cases try to store every miss (skip_cheap=0); `default` is Nearcache as it comes, which leaves out
-# what it does not expect to be worth its copy.
+# As in the paper, both cached cases try to store every miss (skip_cheap=0). `default` is Nearcache
+# without settings, which does not store what it expects not to be worth the copy.
 CASES = ("plain", "fixed", "adaptive")
 OPTIONS = {
     "fixed": {"adaptive": 0, "skip_cheap": 0},
@@ -78,11 +80,12 @@ def measure(launch, arguments):
 
 
 class Lcc:
-    """R-MAT with the paper's edge factor, row pointers in a window. The paper: 2^15 vertices a rank, |S_w| = 128 MB,
-    |I_w| = 128 K.
+    """R-MAT with the paper's edge factor, row pointers in a window. The paper: 2^15 vertices per
+    rank, |S_w| = 128 MB, |I_w| = 128 K.
 
-    Vertices keep the generator's order: the first rank's block has the hubs, from which all others fetch, and most of the
-    work. With permuted vertices (rows `lcc_permuted`) there are fewer repeats to save: most misses are first ones.
+    Vertices keep the generator's order: the first rank's block contains the hubs, from which all
+    others fetch, and most of the work. With permuted vertices (rows `lcc_permuted`), fewer repeats
+    can be saved: most misses are first accesses.
     """
 
     PAPER_VERTICES, PAPER_STORAGE, PAPER_INDEX, EDGE_FACTOR = 2**15, 128 * 2**20, 128 * 1024, 16
@@ -108,7 +111,8 @@ class Lcc:
         return {"storage": int(self.PAPER_STORAGE * share), "index": int(self.PAPER_INDEX * share)}
 
     def row(self, result):
-        """Communication is what Fig. 15 calls it: row pointers and lists, of the slowest rank."""
+        """Return the row of a result. As in Fig. 15, communication covers row pointers and lists,
+        for the slowest rank."""
         return {
             "size": f"{result['vertices']} vertices, {result['edges']} edges (paper: 2^15 vertices a rank)",
             "communication_s": result["spread"]["communication"]["max"],
@@ -122,11 +126,13 @@ class Lcc:
 
 
 class BarnesHut:
-    """A Plummer sphere, the first force phase. The paper: 1,500 bodies a rank, |S_w| = 2 MB, |I_w| = 30 K."""
+    """A Plummer sphere, the first force phase. The paper: 1,500 bodies per rank, |S_w| = 2 MB,
+    |I_w| = 30 K."""
 
     PAPER_BODIES, PAPER_STORAGE, PAPER_INDEX, THETA = 1500, 2 * 2**20, 30 * 1024, 0.5
-    # One interaction, from `barnes_hut --bodies 20000 --steps 0` on one rank of an AMD EPYC; a hit and a miss as in
-    # apps/common/cache_cost.h, with a node of 112 bytes copied.
+    # Cost in ns of an interaction, from `barnes_hut --bodies 20000 --steps 0` on one rank of an AMD
+    # EPYC, and of a hit and a miss as in apps/common/cache_cost.h, including the copy of a node of
+    # 112 bytes.
     COSTS = {"cost-per-interaction": 13, "cache-hit-cost": 69, "cache-miss-cost": 199}
 
     def __init__(self, quick):
@@ -165,15 +171,16 @@ class BarnesHut:
 
 
 class Study:
-    """Runs simulations side by side, one a core: virtual time does not mind what else the machine does."""
+    """Runs simulations in parallel, one per core: virtual time is independent of other load on the
+    machine."""
 
     def __init__(self, programs, folder):
         self.programs, self.folder, self.started = programs, folder, time.monotonic()
         self.lock, self.done = threading.Lock(), 0
 
     def rows(self, jobs):
-        """{(application, ranks, case): row}, each with its speedups over the plain case."""
-        # The longest first, so that none is left for the end.
+        """Return {(application, ranks, case): row}, each with its speedups over the plain case."""
+        # The longest run first, so that none is left for the end.
         order = sorted(jobs, key=lambda job: -job[1])
         with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             futures = {job: pool.submit(self.one, *job, total=len(jobs)) for job in order}
@@ -227,7 +234,8 @@ def compare(plain, row):
 
 
 def access_types(report, gets):
-    """How the gets were answered (Fig. 14, 18), and how often sizes were adapted. Plain gets are none of these types."""
+    """Return how the gets were answered (Fig. 14, 18), and how often sizes were adapted. Plain gets
+    have none of these types."""
     if report is None:
         return {name: 0 for name in (*TYPES, "adaptations")} | {"hit_share": 0.0}
     with open(report, encoding="utf-8") as file:

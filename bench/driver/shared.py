@@ -1,5 +1,9 @@
-"""One cache for the ranks of a node (option share): what a hit costs more than in a cache of the rank's own, what ranks that hit
-and miss at once cost each other, and how many gets are left by counts: in SimGrid, the same in every run."""
+"""One cache for the ranks of a node (option share).
+
+Measures the extra cost of a hit compared with a cache per rank, how ranks that hit or miss
+simultaneously slow each other down, and the number of remaining gets: in SimGrid, the same in every
+run.
+"""
 
 import json
 import os
@@ -13,7 +17,8 @@ from .build import Failure, command
 from .numbers import median
 
 SIZES = "8,64,512,4096"
-# Several simulated ranks of a host have transfers under way whose shares of a link differ by more than the solver expects.
+# Simulated ranks of one host have concurrent transfers whose shares of a link differ by more than
+# the solver expects.
 SEVERAL_A_HOST = {"maxmin/precision": "1e-3"}
 
 
@@ -47,8 +52,8 @@ def measure(launch, arguments):
             summary[f"network_gets_ratio_{a_node}"] = (
                 row["shared"]["network_gets"] / row["private"]["network_gets"]
             )
-        # Storage for a small part of what a rank reads. Eight nodes share less of a graph than four: it has more edges, so that
-        # what each of them must fetch once is as small a part.
+        # Storage for a small part of what a rank reads. Eight nodes share less of a graph than
+        # four, so theirs has more edges: the part that each must fetch once is then equally small.
         ranks, edges, storage = (64, 16, 32 << 10) if arguments.quick else (128, 48, 64 << 10)
         row = simulated(program, ranks, 16, ["--rmat", 12], storage, edges)
         results.append(row)
@@ -58,7 +63,8 @@ def measure(launch, arguments):
 
 
 def alone(programs, folder, ranks=16):
-    """What option `share` costs where each rank has a node of its own: run times with it on and off, the same in every run."""
+    """Return the cost of option `share` with one rank per node: run times with it on and off, the
+    same in every run."""
 
     def run(name, program, words, number_of, options):
         seconds = {}
@@ -96,8 +102,12 @@ def alone(programs, folder, ranks=16):
 
 
 def hits(launch, quick):
-    """Blocks of hits in a cache of two ranks and in one of the rank's own, in turn in one process: the same program runs at two speeds on some machines, as its
-    memory lies. What is added is the median of what each run says."""
+    """Time blocks of hits in a cache of two ranks and in one of a single rank, in turn in one
+    process.
+
+    On some machines, the same program runs at one of two speeds, depending on its memory layout.
+    The added cost is the median over the runs.
+    """
     flags = {
         "shared": 1,
         "blocks": 100 if quick else 400,
@@ -127,7 +137,7 @@ def hits(launch, quick):
 
 
 def engine(launch, quick):
-    """Processes that do nothing but hit, or miss."""
+    """Time processes that only hit, or only miss."""
     build = launch.build.directory
     command(["cmake", "--build", build, "--target", "bench_shared"], "building bench_shared")
     with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
@@ -140,7 +150,8 @@ def engine(launch, quick):
 
 
 def simulated(program, ranks, a_node, graph, storage, edges=16):
-    """LCC with so many ranks a node, with a cache each and with one for a node, of equal memory."""
+    """Run LCC with this number of ranks per node, with a cache per rank and with one per node, of
+    equal memory."""
     words = [*graph, "--edge-factor", edges]
     row = {"measured": "lcc in SimGrid", "ranks": ranks, "ranks_per_node": a_node}
     for side, share in (("private", "off"), ("shared", "node")):
@@ -162,7 +173,8 @@ def simulated(program, ranks, a_node, graph, storage, edges=16):
 
 
 def outcome(totals):
-    """Gets within a node are bypassed, once they are known to be cheap."""
+    """Return the counts of a run. Gets within a node are bypassed once they are known to be
+    cheap."""
     missed = ("direct", "conflicting", "capacity", "failing", "hits_partial")
     paid, saved = totals["remote_ns"], totals["saved_ns"]
     return {

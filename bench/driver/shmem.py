@@ -1,4 +1,5 @@
-"""The cache paper's synthetic programs (PGAS 2015, section V.A): copy, rand-gets, rand-puts and prefetch, plain and cached in turn."""
+"""The cache paper's synthetic programs (PGAS 2015, section V.A): copy, rand-gets, rand-puts and
+prefetch, plain and cached in turn."""
 
 from .numbers import median, summarise
 from .openshmem import CACHED, NETWORKS, PLAIN, beside, in_turn, seconds, speedup
@@ -19,7 +20,7 @@ def measure(launch, arguments, networks=None):
             summary, details = figures, more
         else:
             details[network] = figures
-    # Exactly one pass over the arrays, so that what is counted are the transfers of 10,000 elements.
+    # Exactly one pass over the arrays, so that the counts are the transfers of 10,000 elements.
     totals = launch.counted("copy")
     summary = {
         "copy_speedup_tcp": summary.pop("copy_speedup_tcp"),
@@ -31,10 +32,11 @@ def measure(launch, arguments, networks=None):
 
 
 def on(launch, network, quick):
-    """Rows, summary and details of one network."""
+    """Return rows, summary and details of one network."""
     few, many = (3, 5) if quick else (5, 15)
     copies = pair(launch, network, few, "copy", "--repetitions", 3 if quick else 11)
-    # Where nothing can be gained, a run does both in turn: two runs differ by more than what is looked for.
+    # Where nothing can be gained, both sides run in turn within a run: separate runs differ by more
+    # than the effect in question.
     gets, puts = (
         beside(launch, network, program, [], {}, few)[0] for program in ("rand_gets", "rand_puts")
     )
@@ -90,7 +92,8 @@ def row(program, runs):
 
 
 def prefetch(swept):
-    """Total speedup by distance, and how the adaptive distance does against the best fixed one."""
+    """Return the total speedup by distance, and how the adaptive distance compares with the best
+    fixed one."""
     times = {k: seconds(runs) for k, runs in swept.items() if k not in (PLAIN, ADAPTIVE)}
     best = best_distance(times)
     adaptive = seconds(swept[ADAPTIVE])
@@ -129,8 +132,12 @@ def best_distance(times):
 
 
 def over_best_of_other_rounds(times, adaptive):
-    """Adaptive over best fixed distance, round by round. Which one is best is taken from the other rounds: the least of many times that
-    scatter is less than any of them will be again, so a distance chosen by the round it is compared in would seem better than it is."""
+    """Return the ratio of the adaptive to the best fixed distance, round by round.
+
+    The best distance is chosen by the other rounds. The minimum of many scattered times is lower
+    than any of them will be again, so a distance chosen by the round in which it is compared would
+    seem better than it is.
+    """
     ratios = []
     for at, adapted in enumerate(adaptive):
         best = best_distance(

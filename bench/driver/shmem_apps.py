@@ -5,8 +5,8 @@ import math
 from .numbers import summarise
 from .openshmem import CACHED, NETWORKS, PLAIN, beside, in_turn, seconds, speedup
 
-# Name of a row: program, arguments, arguments of --quick, Nearcache's options. Rows with options are shown, but the figure is that of
-# the defaults; of two rows the worse one.
+# Name of a row: program, arguments, arguments of --quick, Nearcache's options. Rows with options
+# are shown, but the figure is that of the defaults; if there are two such rows, the worse one.
 PROGRAMS = {
     "ptrans": ("ptrans", [], ["--repetitions", 1], {}),
     "minimd": ("minimd", [], ["--steps", 1], {}),
@@ -18,8 +18,9 @@ PROGRAMS = {
     "indexgather": ("indexgather", [], ["--requests", 50000], {}),
 }
 
-# Where both sides take the same time but for a percent or two, and runs differ from each other by much more: a run does both, in turn by
-# blocks of updates, one table being kept out of the cache.
+# Both sides take the same time to within a percent or two, and runs differ by much more. These
+# programs therefore run both sides, alternating by blocks of updates, with one table excluded from
+# the cache.
 BESIDE = ("gups, atomic adds", "gups, get and put")
 
 
@@ -52,7 +53,8 @@ def compared(launch, network, program, words, options, repetitions):
         },
         repetitions,
     )
-    # Sums are made in the same order on both sides, but for what PEs add atomically, which are whole numbers.
+    # Both sides add in the same order, except for atomic additions by PEs, which are of whole
+    # numbers.
     sums = {
         run.get("checksum", run.get("total_energy", run.get("potential_energy")))
         for each in runs.values()

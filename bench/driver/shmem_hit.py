@@ -1,4 +1,5 @@
-"""Cost of a hit beside a plain load, and of two threads at a time; what the library adds to a call when it is switched off."""
+"""Cost of a hit compared with a plain load, also for two threads at once, and the overhead per call
+of the library when it is switched off."""
 
 from .numbers import median, paired_difference, summarise
 
@@ -9,7 +10,7 @@ def measure(launch, arguments):
     words = ["--blocks", 300 if arguments.quick else 2000]
     processes = (
         3 if arguments.quick else 9
-    )  # code and data lie elsewhere in every process, which is worth a nanosecond
+    )  # code and data have other addresses in every process, which is worth a nanosecond
     in_turn = [
         (
             launch.said("bench_shmem_hit", words),

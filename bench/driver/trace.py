@@ -1,11 +1,11 @@
-"""What recording a trace costs: bytes a get, and time added to a hit."""
+"""Cost of recording a trace: bytes per get, and time added to a hit."""
 
 import os
 import tempfile
 
 from .numbers import median, summarise
 
-ENTRIES = 1000  # of the rows that are compared: small enough to stay in the processor's caches
+ENTRIES = 1000  # entries of the compared rows: few enough to stay in the processor's caches
 
 
 def measure(launch, arguments):
@@ -32,7 +32,7 @@ def measure(launch, arguments):
         }
         for size in sorted(times[False])
     ]
-    # Of large gets the copy's own spread hides what is asked for.
+    # For large gets, the scatter of the copy itself hides the overhead.
     small = [row["added_ns"] for row in results if row["size"] <= 1024]
     summary = {
         "trace_added_ns": median(small) if small else None,
@@ -42,14 +42,15 @@ def measure(launch, arguments):
 
 
 def bytes_per_get(path):
-    """The file's size by the number of gets that its last record tells: kind `end`, then ns, gets, dropped."""
+    """Return the file's size divided by the number of gets in its last record: kind `end`, then ns,
+    gets, dropped."""
     with open(path, "rb") as file:
         data = file.read()
     at = len(data)
     fields = []
     for _ in range(
         2
-    ):  # dropped, gets: a field ends with a byte below 128, the bytes before it are not
+    ):  # dropped, gets: the last byte of a field is below 128, the others are not
         start = at - 1
         while data[start - 1] >= 128:
             start -= 1

@@ -1,5 +1,5 @@
-"""UPC: transfers beside those of the OpenSHMEM below, barriers, collectives, element loops cached and uncached, a loop over own elements beside
-the same in C, and translation."""
+"""UPC: transfers compared with those of the OpenSHMEM below, barriers, collectives, element loops
+cached and uncached, a loop over own elements compared with C, and translation."""
 
 import time
 
@@ -9,7 +9,7 @@ from .upc_build import UpcLaunch
 from .upc_source import write_source
 
 PROGRAM = "bench_upc"
-# As bench_upc.upc numbers them.
+# Numbered as in bench_upc.upc.
 GET, PUT, PUT_ALONE, BARRIER, BROADCAST, REDUCE, SUM, FILL, COPY, HISTOGRAM, POLL = range(11)
 TRIAD, TRIAD_BLOCKED = 11, 12
 SIZES = [1 << k for k in range(23)]  # 1 B .. 4 MiB
@@ -41,18 +41,21 @@ def measure(launch, arguments):
 
 
 def repetitions(size, quick):
-    """As many as a second or two have time for: a transfer takes about 20 us, and 1 ns a byte."""
+    """Return the number of repetitions that takes a second or two: a transfer takes about 20 us,
+    plus 1 ns per byte."""
     least, most = (60, 400) if quick else (200, 4000)
     return max(least, int(most * 20e3 / (20e3 + size)))
 
 
 def ratio_by_pairs(run):
-    """Of a call and the one beside it: what disturbs the machine disturbs both, and large transfers most."""
+    """Return the ratio of a call and the one beside it: a disturbance affects both, and large
+    transfers most."""
     return summarise([above / below for above, below in zip(run["upc_ns"], run["raw_ns"])])
 
 
 def transfers(launch, quick):
-    """Each kind with the cache on, when every transfer misses, and off; the figure is the worse of the two."""
+    """Time each kind with the cache on, when every transfer misses, and off; the figure is the
+    worse of the two."""
     rows, means = [], {}
     for name, what in {
         "upc_memget": GET,
@@ -123,8 +126,11 @@ def microseconds(launch, threads, what, size, count):
 
 
 def loops(launch, quick):
-    """The other thread's array, element by element. Only reading is a figure: what a put costs without a cache is a matter of the
-    network's buffers."""
+    """Time loops over the other thread's array, element by element.
+
+    Only reading counts as a figure: the cost of a put without a cache depends on the network's
+    buffers.
+    """
     rows, details = [], {}
     for name, what in {
         "sum += a[i]": SUM,
@@ -168,7 +174,8 @@ def loops(launch, quick):
 
 
 def own_elements(launch, quick):
-    """STREAM's triad by upc_forall over what lies with the thread, beside C; in the processor's caches, where instructions count, and not."""
+    """Time STREAM's triad by upc_forall over the thread's own elements, compared with C: in the
+    processor's caches, where instructions count, and outside of them."""
     rows, figures = [], {}
     for what, name in {
         TRIAD: "upc_triad_over_c",
@@ -203,7 +210,8 @@ def own_elements(launch, quick):
 
 
 def translation(launch, quick):
-    """A generated source through `upcc --translate`, start of Python and the preprocessor included."""
+    """Time the translation of a generated source by `upcc --translate`, including the start of
+    Python and the preprocessor."""
     source = write_source(launch.folder / "translated.upc", LINES)
     took = []
     for _ in range(3 if quick else 7):

@@ -1,4 +1,5 @@
-"""Compiles UPC programs with upcc and runs them; the library is linked into them, so the uncached side switches it off."""
+"""Compiles UPC programs with upcc and runs them; the library is linked into them, so the uncached
+side switches it off."""
 
 import os
 import pathlib
@@ -12,7 +13,7 @@ SOURCES = ["bench/programs/bench_upc.upc", "bench/programs/bench_upc_raw.c"]
 
 
 def python():
-    """A Python that has pycparser: that of scripts/setup.sh, or the one that runs this."""
+    """Return a Python that has pycparser: that of scripts/setup.sh, or the current one."""
     for candidate in (ROOT / ".deps" / "tools" / "bin" / "python", pathlib.Path(sys.executable)):
         if (
             candidate.exists()
@@ -32,7 +33,7 @@ class UpcLaunch(ShmemLaunch):
         self.compiled = set()
 
     def of(self, ranks):
-        """The same with another number of threads."""
+        """Return the same with another number of threads."""
         other = UpcLaunch(self.build, ranks, self.timeout)
         other.compiled = self.compiled
         return other
@@ -58,7 +59,7 @@ class UpcLaunch(ShmemLaunch):
 
     def environment(self, network, cached, options):
         values = super().environment(network, True, options)
-        # Threads beyond the cores: one that waits lets the others run.
+        # With more threads than cores, waiting threads must let the others run.
         values["OMPI_MCA_mpi_yield_when_idle"] = "1"
         return values
 
@@ -79,6 +80,6 @@ class UpcLaunch(ShmemLaunch):
         return made
 
     def side(self, side, network, program, arguments=(), **options):
-        """One run over tcp with the cache, or with it switched off."""
+        """Run once over tcp, with the cache or with it switched off."""
         switched = {"shmem": "off"} if side == "plain" else options
         return self.said(program, arguments, network=network, options=switched)

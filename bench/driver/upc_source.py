@@ -1,4 +1,5 @@
-"""A UPC source of a given length as applications are: many headers, structures, shared arrays, helpers, loops over them."""
+"""Generates a UPC source of a given length that resembles applications: many headers, structures,
+shared arrays, helpers, loops over them."""
 
 HEADERS = """\
 #include <assert.h>
@@ -22,7 +23,7 @@ HEADERS = """\
 #include <upc_tick.h>
 """
 
-# About fifty lines; @ is a number of its own in each copy.
+# About fifty lines; @ becomes a different number in each copy.
 MODULE = """
 /* --- cells of group @ --- */
 
@@ -95,7 +96,7 @@ static long chain_@(int length) {
 
 
 def text(lines):
-    """At least `lines` lines; every module is called from main."""
+    """Return at least `lines` lines; main calls every module."""
     modules = -(-(lines - HEADERS.count("\n") - 10) // (MODULE.count("\n") + 1))
     calls = [
         f"  fill_{k}({k} * 0.25), total += neighbours_{k}({k % 5 + 1}) + (double)chain_{k}(8);"

@@ -1,1 +1,2 @@
-"""Makes the figures of the CLaMPI paper anew: measurements, CSV, plots and the page docs/evidence.md."""
+"""Reproduces the figures of the CLaMPI paper: measurements, CSV, plots and the page
+docs/evidence.md."""

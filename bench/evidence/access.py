@@ -1,4 +1,4 @@
-"""Fig. 7: what a get costs by access type and size."""
+"""Fig. 7: cost of a get by access type and size."""
 
 from driver.numbers import median, summarise
 from scale import dragonfly, simgrid
@@ -9,7 +9,7 @@ from .table import values, where
 
 SIZES = (8, 64, 512, 4096, 16384, 65536)
 POLICIES = ("rate", "clampi")
-FEWEST = 20  # gets of a type below which it is left out: there was none to be had at that size
+FEWEST = 20  # types with fewer gets are omitted: they hardly occur at that size
 
 
 def measure(laboratory):
@@ -52,7 +52,8 @@ def results(network, policy, found):
 
 
 def simulated(laboratory):
-    """There only the network takes time: its gets, to be compared with the other networks'."""
+    """Return the simulated network's gets, for comparison with the other networks: only the network
+    takes time there."""
     with laboratory.folder() as folder:
         found = simgrid.ping(laboratory.simulator() / "bench_ping", dragonfly.HOSTS, str(folder))
     return [

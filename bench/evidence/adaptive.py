@@ -1,4 +1,4 @@
-"""Fig. 9: completion time by the number of index entries to begin with, fixed and adaptive."""
+"""Fig. 9: completion time by the initial number of index entries, fixed and adaptive."""
 
 import json
 
@@ -37,7 +37,7 @@ def flags(rounds):
 
 
 def simulated(laboratory):
-    """Once: all runs are the same there."""
+    """Simulate one run: all runs are the same there."""
     with laboratory.folder() as folder:
         out = folder / "rows.json"
         words = [

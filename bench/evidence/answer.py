@@ -1,4 +1,5 @@
-"""What our figures say to a claim of the paper: a text with numbers from the CSV files, and whether we are worse."""
+"""Our figures' answer to a claim of the paper: a text with numbers from the CSV files, and whether
+ours are worse."""
 
 from dataclasses import dataclass
 
@@ -30,7 +31,8 @@ def holds(true, text):
 
 
 def one(rows, column, **wanted):
-    """The value of a column in the one row that is wanted. LookupError if there is none: then the claim is not answered."""
+    """Return a column's value in the one matching row. Raises LookupError if there is none: the
+    claim then stays unanswered."""
     found = where(rows, **wanted)
     if len(found) != 1 or found[0][column] is None:
         raise LookupError(f"{column} of {wanted}")
@@ -53,5 +55,5 @@ def times(value):
 
 
 def each(texts):
-    """{name: text} as one line."""
+    """Join {name: text} into one line."""
     return "; ".join(f"{name}: {text}" for name, text in texts.items())

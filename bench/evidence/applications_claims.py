@@ -38,7 +38,7 @@ def adaptive_is_best(data):
             ]
             return [row["us_per_body"] for row in same if row["fetch"] != "adaptive"]
 
-        # What differs by less than a twentieth is the same: runs are few.
+        # Differences of less than a twentieth count as equal: there are few runs.
         best = sum(case["us_per_body"] <= 1.05 * min(rivals(case)) for case in cases)
         return best, len(cases)
 

@@ -7,12 +7,13 @@ from .figure import Figure, Study
 from .simulated import Job, Simulations
 from .table import ratio, values, where
 
-RANKS = 16  # of the paper, in SimGrid
+RANKS = 16  # as in the paper, in SimGrid
 STORAGES, QUICK_STORAGES = (0.5, 1, 2, 4), (1, 4)  # MB, for the paper's 20,000 bodies
 INDICES, QUICK_INDICES = (1000, 5000, 20000), (1000, 20000)
-SHOWN = 1  # MB, of Fig. 13
-# A hit of the native cache: a look at a tag, and no copy. `barnes_hut --bodies 6000 --steps 0` on two ranks with a native cache that holds
-# all takes 1.7 interactions' time more for each hit than on one rank: 22 ns, rounded down.
+SHOWN = 1  # MB, the storage shown in Fig. 13
+# A hit of the native cache takes a tag comparison and no copy. On two ranks with a native cache
+# that holds everything, `barnes_hut --bodies 6000 --steps 0` takes the time of 1.7 more
+# interactions per hit than on one rank: 22 ns, rounded down.
 NATIVE_HIT_NS = 20
 
 
@@ -60,10 +61,10 @@ def over_network(laboratory, network, launch):
 
 
 def of_driver(network, bench, row):
-    """A row of bench/run barnes_hut in the columns of this figure."""
+    """Return a row of bench/run barnes_hut in the columns of this figure."""
     storage, index = row["storage"], row["index"]
     if storage is None and row["memory_bytes"]:
-        storage = row["memory_bytes"]  # the native cache's
+        storage = row["memory_bytes"]  # for the native cache
     types = {name: row[name] or 0 for name in barnes_hut.TYPES}
     return {
         "network": network,
@@ -81,7 +82,8 @@ def of_driver(network, bench, row):
 
 
 def of_paper(value, bodies, unit):
-    """What it would be for the paper's number of bodies, in MB or thousands, to two digits: our sizes are cut to whole ones."""
+    """Scale a size to the paper's number of bodies, in MB or thousands, to two digits: our sizes
+    are truncated to whole ones."""
     return (
         None if value is None else float(f"{value * barnes_hut.PAPER_BODIES / bodies / unit:.2g}")
     )
@@ -163,7 +165,8 @@ def title(row):
 
 
 def bars(axes, rows):
-    """A group of bars for each storage: both native caches, then fixed and adaptive by index; the number is of adaptations."""
+    """Draw a group of bars for each storage: both native caches, then fixed and adaptive by index;
+    the number counts adaptations."""
     rows = [row for row in rows if row["fetch"] != "plain"]
     kinds = list(dict.fromkeys((row["fetch"], row["index_k"]) for row in rows))
     storages = sorted(values(rows, "storage_mb"))

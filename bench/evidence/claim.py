@@ -1,4 +1,4 @@
-"""What a paper says, and the function that takes our answer from the figures' tables."""
+"""A claim of a paper, and the function that derives our answer from the figures' tables."""
 
 from dataclasses import dataclass
 from typing import Callable
@@ -6,7 +6,7 @@ from typing import Callable
 
 @dataclass(frozen=True)
 class Claim:
-    figure: str  # whose table answers it
-    section: str  # of the paper
-    text: str  # the claim, in our words, with the paper's number
+    figure: str  # the figure whose table answers it
+    section: str  # section of the paper
+    text: str  # the claim in our words, with the paper's number
     answer: Callable  # {number of the figure: rows} -> Answer

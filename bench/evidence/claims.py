@@ -1,6 +1,8 @@
-"""The papers' claims, one by one, each with the function that takes our answer from the figures' tables.
+"""The papers' claims, one by one, each with the function that derives our answer from the figures'
+tables.
 
-Numbers of the papers are those that its text states; where it states none, the sentence says what is compared instead.
+Numbers of the papers are those stated in their text; if it states none, the sentence says what is
+compared instead.
 """
 
 from driver.report import GOALS
@@ -190,7 +192,7 @@ CLAIMS = (
         f"No claim of the paper; our goal: never more than {GOALS['worst_behind_peers_points'][1]} points below the best of LRU, SIEVE, W-TinyLFU",
         engine.peers_behind,
     ),
-    # Of the cache for remote data; sections are those of its paper.
+    # Claims about the cache for remote data; sections are those of its paper.
     Claim(
         "synthetics",
         "V.A",

@@ -1,4 +1,5 @@
-"""Answers from the micro-benchmarks, the engine's simulations and the policies' table (Fig. 2 to 11)."""
+"""Answers from the micro-benchmarks, the engine's simulations and the policies' table (Fig. 2 to
+11)."""
 
 from driver.report import GOALS
 
@@ -32,7 +33,7 @@ def hit(data, size, paper):
         / one(data["7"], "of_plain", network=name, policy="rate", access="hit_full", size=size)
         for name in NETWORKS
     }
-    # The paper's network is the one that the model has.
+    # The model has the paper's network.
     return at_least(
         paper,
         faster["model"],
@@ -54,7 +55,8 @@ def miss_overhead(data):
 
 
 def overlaps(data, network, access):
-    """At 64 KiB. LookupError where most of the series' gets were of another type."""
+    """Return the overlap at 64 KiB. Raises LookupError if most of the series' gets were of another
+    type."""
     if (
         access != "plain"
         and one(data["8"], "of_this_type", network=network, access=access, size=65536) < 0.5

@@ -1,4 +1,4 @@
-"""What a figure is, and what is measured together for several of them."""
+"""Figures, and studies that measure for several figures together."""
 
 from dataclasses import dataclass
 from typing import Callable
@@ -6,13 +6,14 @@ from typing import Callable
 
 @dataclass(frozen=True)
 class Figure:
-    """`number` is the paper's; a table has a name instead. `file` is the name of CSV and SVG without suffix."""
+    """A figure. `number` is the paper's; a table has a name instead. `file` is the name of CSV and
+    SVG without suffix."""
 
     number: str
     file: str
     title: str
-    paper: str  # what the paper shows, with the section that says it
-    here: str  # how ours is made, and what differs; {names} in it are filled from `facts`
+    paper: str  # what the paper shows, and in which section
+    here: str  # how ours is made, and what differs; `facts` fill the {names} in it
     draw: Callable  # rows -> matplotlib figure
     facts: Callable = lambda rows: {}  # rows -> counts of this run, so that text and data agree
 
@@ -28,11 +29,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class Study:
-    """Measured at once: `measure(laboratory)` returns {number of the figure: rows}. `seconds`: what a quick and a full run take
-    about, on two cores; the progress bar goes by it."""
+    """A joint measurement: `measure(laboratory)` returns {number of the figure: rows}.
+
+    `seconds` are the approximate durations of a quick and a full run on two cores, for the progress
+    bar.
+    """
 
     name: str
     figures: tuple
     measure: Callable
     seconds: tuple
-    openshmem: bool = False  # of OpenSHMEM programs, on the OpenSHMEM of the build
+    openshmem: bool = False  # measures OpenSHMEM programs, on the build's OpenSHMEM

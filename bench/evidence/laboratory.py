@@ -1,4 +1,4 @@
-"""What a study has to work with: programs, networks, simulations, and a word to say about its progress."""
+"""The means of a study: programs, networks, simulations, and progress messages."""
 
 import contextlib
 import pathlib
@@ -15,9 +15,11 @@ ARIES = "1900,0.17"  # L ns and G ns/B of a get in foMPI's paper (SC 2013, secti
 
 
 class Modelled(Launch):
-    """Launches over the network model: it stands on shared memory, the fastest network there is, and waits for the rest.
+    """Launches over the network model, which runs on shared memory, the fastest network available,
+    and waits for the remaining time.
 
-    The model is part of Nearcache, so a run without a cache has it loaded too, and keeps every get out of the cache by its size.
+    The model is part of Nearcache, so a run without a cache also loads it, and keeps every get out
+    of the cache by its size.
     """
 
     def run(self, program, arguments=(), network="tcp", cached=True, options=None, wrap=()):
@@ -32,23 +34,22 @@ class Laboratory:
     def __init__(self, build, quick, say):
         self.build, self.quick, self.say = build, quick, say
         self.launch = Launch(build)
-        self.failures = []  # of parts of a study, for people
-        self.arguments = SimpleNamespace(
-            quick=quick, graph=None, scale=None
-        )  # as bench/run has them
+        self.failures = []  # messages about failed parts of a study
+        self.arguments = SimpleNamespace(quick=quick, graph=None, scale=None)  # as in bench/run
 
     def use_openshmem(self):
-        """Launches are of the OpenSHMEM in the build directory from now on."""
+        """Make further launches use the OpenSHMEM in the build directory."""
         build = ShmemBuild(self.build.directory)
         build.configured()
         self.launch = ShmemLaunch(build)
 
     def networks(self):
-        """{name: launch} of the two networks of this machine."""
+        """Return {name: launch} of the two networks of this machine."""
         return {"tcp": self.launch, "model": Modelled(self.build)}
 
     def attempt(self, part, measure):
-        """The rows of one part of a study; none, and a word in `failures`, if it fails: the other parts are worth having."""
+        """Return the rows of one part of a study. If it fails, return none and note it in
+        `failures`, since the other parts are still useful."""
         try:
             return measure()
         except Exception as error:
@@ -61,7 +62,7 @@ class Laboratory:
             return []
 
     def simulator(self):
-        """The folder of the programs that run in SimGrid."""
+        """Return the folder of the programs that run in SimGrid."""
         found = sorted((self.build.directory / "bin").glob("simgrid-*"))
         if not simgrid.available() or not found:
             raise Failure("SimGrid is not installed (Debian: libsimgrid-dev)")
@@ -74,7 +75,8 @@ class Laboratory:
 
 
 def prepare(build, studies):
-    """Builds what the studies run. The simulated programs are left out where there is no SimGrid: only its figures fail then."""
+    """Build what the studies run. Without SimGrid, the simulated programs are left out, so only its
+    figures fail."""
     command([ROOT / "scripts" / "setup.sh", "figures"], "setting up (scripts/setup.sh figures)")
     if any(study.openshmem for study in studies):
         prepare_openshmem(build, alone=all(study.openshmem for study in studies))
@@ -83,7 +85,7 @@ def prepare(build, studies):
 
 
 def prepare_openshmem(build, alone):
-    """Without an OpenSHMEM only its own studies fail."""
+    """Prepare for OpenSHMEM. Without one, only its own studies fail."""
     try:
         ShmemBuild(build.directory).make()
     except Failure:

@@ -11,12 +11,12 @@ from .figure import Figure, Study
 from .simulated import Job, Simulations
 from .table import ratio, values, where
 
-RANKS = 32  # of the paper, in SimGrid
+RANKS = 32  # as in the paper, in SimGrid
 PAPER_VERTICES = 2**20
 STORAGES = (64, 128)  # MB, for the paper's graph
 INDICES, QUICK_INDICES = (32, 64, 128, 256), (32, 256)  # K entries
-SHOWN = 64  # MB, of Fig. 16
-REPETITIONS = 3  # on real ranks; simulated ones do the same every time
+SHOWN = 64  # MB, the storage shown in Fig. 16
+REPETITIONS = 3  # on real ranks; simulated runs are all the same
 
 
 def measure(laboratory):
@@ -53,7 +53,8 @@ def measure(laboratory):
 
 
 def cases(laboratory, vertices):
-    """(label, options of Nearcache or None) of all runs: sizes scaled from the paper's graph to ours."""
+    """Return (label, options of Nearcache or None) of all runs, with sizes scaled from the paper's
+    graph to ours."""
     share = vertices / PAPER_VERTICES
     found = [
         (dict.fromkeys(("storage_mb", "index_k", "storage", "index")) | {"strategy": "plain"}, None)
@@ -90,7 +91,8 @@ def over_network(laboratory, network, launch):
 
 
 def typical(runs):
-    """The run whose communication took the median: a rank that waits for a core now and then spoils some runs."""
+    """Return the run with the median communication time: a rank that has to wait for a core spoils
+    some runs."""
     return sorted(runs, key=lambda row: row["communication_s"])[len(runs) // 2]
 
 
@@ -132,7 +134,7 @@ def simulated(laboratory):
 
 
 def with_speedup(rows):
-    """As in the paper's figure: of communication."""
+    """Add the speedups of communication, as in the paper's figure."""
     plain = {row["network"]: row["communication_s"] for row in where(rows, strategy="plain")}
     return [
         {**row, "speedup": ratio(plain.get(row["network"]), row["communication_s"])} for row in rows

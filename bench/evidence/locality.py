@@ -1,4 +1,4 @@
-"""Fig. 2 and 3: how often gets are repeated, and how large they are, from traces of the applications."""
+"""Fig. 2 and 3: how often gets repeat, and their sizes, from traces of the applications."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from driver.policies import record, simulator
 from . import style
 from .figure import Figure, Study
 
-RANKS, BODIES = 4, 4000  # the paper's own
+RANKS, BODIES = 4, 4000  # as in the paper
 SCALE, QUICK_SCALE, EDGE_FACTOR = 16, 14, 16
 CLASSES_PER_DOUBLING = 2
 
@@ -47,7 +47,7 @@ def measure(laboratory):
 
 
 def traced(laboratory, launch, program, words):
-    """What nearcache-simulate finds in the traces of the window that is read most."""
+    """Return what nearcache-simulate finds in the traces of the most read window."""
     with laboratory.folder() as folder:
         traces = record(launch, program, words, os.path.join(folder, program))
         windows = json.loads(simulator(launch, ["--summary", *traces]))["windows"]
@@ -55,7 +55,8 @@ def traced(laboratory, launch, program, words):
 
 
 def repeats(window):
-    """Keys and their gets by how often one rank asks for the same; a class ends at a number that occurs."""
+    """Return keys and their gets by how often one rank requests a key; a class ends at a number
+    that occurs."""
     classes = {}
     for found in sorted(window["repeats"], key=lambda row: row["times"]):
         times, keys = found["times"], found["keys"]

@@ -86,13 +86,13 @@ def listing():
 
 
 def drawn(chosen, folder, console):
-    """Plots again from CSV; returns the figures that could not be."""
+    """Plot again from CSV; return the figures that failed."""
     failed = []
     for study in chosen:
         for figure in study.figures:
             try:
                 plot(figure, folder)
-            except Exception as error:  # one figure's mistake must not cost the others
+            except Exception as error:  # an error in one figure must not affect the others
                 console.print(
                     f"{figure.name}: {type(error).__name__}: {error}", style="red", markup=False
                 )
@@ -101,7 +101,8 @@ def drawn(chosen, folder, console):
 
 
 def measured(chosen, quick, build, built, folder, target, console):
-    """Every study writes its files, and the page with them, as soon as it is done; returns the figures of those that failed."""
+    """Run the studies, and write each one's files and the page as soon as it is done. Returns the
+    figures of those that failed."""
     if not built:
         prepare(build, chosen)
     failed = []
@@ -133,7 +134,8 @@ def measured(chosen, quick, build, built, folder, target, console):
 
 
 def reporter(progress, study, quick):
-    """What a study says, and which part of it is done, goes to the progress bar; without a terminal the words become lines."""
+    """Return a function that sends a study's messages and progress to the progress bar; without a
+    terminal, messages become lines."""
     task = progress.tasks[0]
     begin, names = task.completed, ", ".join(figure.number for figure in study.figures)
 

@@ -1,4 +1,5 @@
-"""What the figures after foMPI's paper (SC 2013) have in common: every MPI of the build and the RMA engine, in turn."""
+"""Common parts of the figures after foMPI's paper (SC 2013): every MPI of the build and the RMA
+engine, in turn."""
 
 import os
 
@@ -12,12 +13,12 @@ from .table import values, where
 ENGINE = "engine"
 NETWORKS = {"tcp": "tcp", "node": "in a node"}
 FAMILIES = {"mpich": "MPICH", "openmpi": "Open MPI"}
-# Ranks that wait let others run, where there are more of them than cores.
+# Makes waiting ranks yield, for more ranks than cores.
 POLITE = ("env", "MPIR_CVAR_POLLS_BEFORE_YIELD=0", "OMPI_MCA_mpi_yield_when_idle=1")
 
 
 def sides(laboratory, ranks=2):
-    """{MPI, or the engine: its launch}, built."""
+    """Build all sides; return {MPI, or the engine: its launch}."""
     build = laboratory.build
     if not build.preload().exists():
         raise Failure(f"there is no {build.preload()}")
@@ -46,7 +47,7 @@ def label(side):
 
 
 def ordered(rows):
-    """The sides that a table has, the engine first: each has its colour in all figures."""
+    """Return the sides in a table, the engine first: each has the same colour in all figures."""
     return sorted(values(rows, "side"), key=lambda side: (side != ENGINE, side))
 
 
@@ -60,7 +61,7 @@ def legend(figure, axes):
 
 
 def bars(axes, rows, column, sides):
-    """A bar for each of `sides`, which are all that have a colour."""
+    """Draw a bar for each of `sides`; their order determines the colours."""
     for place, side in enumerate(sides):
         for row in where(rows, side=side):
             axes.bar(place, row[column], color=style.COLOURS[place])
@@ -68,7 +69,7 @@ def bars(axes, rows, column, sides):
 
 
 def best_host(rows, column="us", without=(), best=min):
-    """Of rows of one call: the best value of a host, but for those that are no bar."""
+    """Return the best host's value in rows of one call, excluding the hosts in `without`."""
     found = [
         row[column]
         for row in rows

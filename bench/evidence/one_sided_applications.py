@@ -1,4 +1,5 @@
-"""foMPI's paper, Fig. 9 and 10: its applications (apps/rma), one-sided and with messages, on the RMA engine and on every MPI."""
+"""foMPI's paper, Fig. 9 and 10: its applications (apps/rma), one-sided and with messages, on the
+RMA engine and on every MPI."""
 
 from driver import rma_apps
 from driver.build import Failure
@@ -9,7 +10,7 @@ from .figure import Figure, Study
 from .one_sided import NETWORKS
 from .table import values, where
 
-# What a time is of: how many there are in a round, of `--size`.
+# The unit of a time, and the number of units per round, from `--size`.
 UNITS = {
     "hashtable": ("an insert", lambda size: size),
     "dsde": ("an exchange", lambda size: size),
@@ -18,8 +19,8 @@ UNITS = {
 }
 # Open MPI 4 crashes in a compare-and-swap in a node (host_defects.def, swap_crashes).
 CANNOT = {("hashtable", way, "openmpi-4.1.4") for way in rma_apps.ONE_SIDED["hashtable"]}
-# Where the ranks are, and of what kind the windows are: the best of each side, or the program's own
-# memory. The figure of the first two is the comparison of the paper.
+# Where the ranks are, and the kind of windows: the best for each side, or in the program's own
+# memory. The first two are the paper's comparison.
 SETTINGS = {
     "tcp": ("tcp", None),
     "node": ("node", None),
@@ -31,7 +32,8 @@ TITLES = {**NETWORKS, "node_created": "in a node, MPI_Win_create"}
 def measure(laboratory, app):
     ways, size, repetitions = rma_apps.APPS[app]
     sides = one_sided.sides(laboratory)
-    # The applications send messages, too, which are the host's: the faster one counts, as of the hosts.
+    # The applications also send messages, which the host transports. As for the hosts, the fastest
+    # one counts.
     del sides[one_sided.ENGINE]
     engines = {f"engine on {tag}": sides[tag] for tag in rma_apps.newest(sides)}
     rounds = 2 if laboratory.quick else 5
@@ -99,7 +101,7 @@ def draw(rows, app):
                 color=style.COLOURS[place],
                 ecolor=style.GREY,
             )
-        # What a disturbed round adds goes out of the picture.
+        # Clip what a disturbed round adds.
         axes.set_ylim(0, 1.4 * max(row["us"] for row in where(rows, network=network)))
         axes.set_xticks(
             range(len(ways)), [way.replace("_", "_\n").replace(" ", "\n") for way in ways]

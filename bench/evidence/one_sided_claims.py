@@ -12,12 +12,12 @@ MICROSECONDS = "{:.3g} us"
 
 
 def no_bars(network, call):
-    """Hosts whose figure is no bar, as bench/run rma says."""
+    """Return the hosts whose figure is excluded from the comparison, as in bench/run rma."""
     return [tag for (tag, of), calls in rma.NO_BAR.items() if of == network and call in calls]
 
 
 def over_host(data, figure, network, call, no_bar=None, **which):
-    """The engine's time over that of the best host."""
+    """Return the engine's time divided by that of the best host."""
     rows = where(data[figure], network=network, call=call, **which)
     best = best_host(rows, without=no_bars(network, no_bar or call))
     return one(rows, "us", side=ENGINE) / best
@@ -137,7 +137,7 @@ def at_scale(data, call):
 
 
 def least_us(data, app, network, ways, engine):
-    """Of the engine, or of all hosts, in any of these ways."""
+    """Return the lowest time of the engine, or of all hosts, in any of these ways."""
     found = [
         row["us"]
         for row in where(data[app], network=network)
@@ -149,7 +149,8 @@ def least_us(data, app, network, ways, engine):
 
 
 def application(data, app, goal, of_messages=False):
-    """The time of the best host over ours, both one-sided, and with messages on the best host."""
+    """Answer with the best host's time over ours, both one-sided, and with messages on the best
+    host."""
     ways = ONE_SIDED[app]
     others = [way for way in values(data[app], "way") if way not in ways]
     found = {}

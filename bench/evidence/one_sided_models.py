@@ -1,4 +1,5 @@
-"""Performance functions P = a + b s of one-sided calls: the paper's (foMPI, sections 3.1 and 3.2) beside ours, fitted to what was measured."""
+"""Performance functions P = a + b s of one-sided calls: the paper's (foMPI, sections 3.1 and 3.2)
+beside ours, fitted to the measurements."""
 
 from driver.numbers import fit_cost
 
@@ -8,7 +9,7 @@ from .table import where
 
 
 def by_size(figure, call):
-    """Least squares of the relative error over all sizes."""
+    """Fit by least squares of the relative error over all sizes."""
 
     def text(data, network):
         rows = where(data[figure], network=network, call=call, side=ENGINE)
@@ -41,7 +42,7 @@ def time(ns):
     return f"{ns:.2g} ns" if ns < 100 else f"{ns:.0f} ns" if ns < 1000 else f"{ns / 1000:.2g} us"
 
 
-# What it is, the paper's function, ours.
+# The call, the paper's function, ours.
 FUNCTIONS = (
     ("put, flush", "1 us + 0.16 ns s", by_size("latency", "put")),
     ("get, flush", "1.9 us + 0.17 ns s", by_size("latency", "get")),
@@ -69,7 +70,7 @@ FUNCTIONS = (
 
 
 def table(data):
-    """(name, paper, tcp, in a node) of what was measured."""
+    """Return (name, paper, tcp, in a node) of everything measured."""
     rows = []
     for name, paper, ours in FUNCTIONS:
         try:

@@ -8,8 +8,8 @@ from .figure import Figure, Study
 from .one_sided import NETWORKS
 from .table import values, where
 
-# The paper's own performance functions: ns of the first byte, ns of each (section 3.1). The sum is what the hardware does, the
-# minimum what goes by a lock.
+# The paper's own performance functions: ns for the first byte, ns per byte (section 3.1). The
+# hardware does the sum; the minimum uses a lock.
 PAPER = {"put": (1000, 0.16), "get": (1900, 0.17), "sum": (2400, 28), "min": (7300, 0.8)}
 PAPER_SWAP_US = 2.4
 SWAP = "compare_and_swap"
@@ -47,7 +47,7 @@ def measure(laboratory):
 
 
 def one_run(sides, side, network):
-    # In a node the processor copies within the put.
+    # In a node, the processor copies within the put.
     without = (*rma.CANNOT.get((side, network), ()), *(("overlap",) if network == "node" else ()))
     flags = {"milliseconds": 8, **({"except": ",".join(without)} if without else {})}
     options = one_sided.options(side, network)
@@ -55,7 +55,8 @@ def one_run(sides, side, network):
 
 
 def shown(network, side, call, size, medians):
-    """Medians of runs as a row: us, the share of a put's latency that is hidden, or millions a second."""
+    """Return medians of runs as a row: us, the hidden share of a put's latency, or millions per
+    second."""
     row = {"network": network, "side": side, "call": call, "size": size}
     if call == "overlap":
         return {**row, "share": summarise(medians)}
@@ -65,7 +66,7 @@ def shown(network, side, call, size, medians):
 
 
 def counted(engine):
-    """Instructions of a put of 8 bytes in a node, and of a flush that has nothing to do."""
+    """Return the instructions of an 8-byte put in a node, and of a flush with nothing to do."""
     return [
         {
             "network": "node",
@@ -88,7 +89,8 @@ def by_size(axes, rows, column):
 
 
 def draw_times(rows, calls):
-    """A row of panels for each network; the paper's functions beside what goes over a network."""
+    """Draw a row of panels per network, with the paper's functions beside what crosses a
+    network."""
     figure, panels = style.panels(len(calls), rows=len(NETWORKS), width=6 if len(calls) == 2 else 5)
     for axes, (network, call) in zip(panels, [(n, c) for n in NETWORKS for c in calls]):
         of_panel = where(rows, network=network, call=call)

@@ -1,4 +1,5 @@
-"""foMPI's paper, Fig. 8: fence and post to wait by ranks; and what counted messages make of them beyond this machine."""
+"""foMPI's paper, Fig. 8: fence and post-to-wait time by ranks, and an extrapolation beyond this
+machine from counted messages."""
 
 import json
 import math
@@ -18,8 +19,8 @@ BY_RANKS = ("fence", "post to wait")
 PASSIVE = ("lock shared", "lock exclusive", "lock get unlock", "lock_all", "empty flush", "sync")
 # The test that counts messages, by calls of its report.
 TESTS = "Ranks/Costs.*"
-NEIGHBOURS = 2  # of a rank in the ring
-# What takes minutes: every rank polls, and there are two cores.
+NEIGHBOURS = 2  # neighbours of a rank in the ring
+# Takes minutes: every rank polls, and there are two cores.
 CANNOT = {("mpich-4.0.2", "tcp", 8)}
 
 
@@ -71,7 +72,8 @@ def one_run(launch, side, network):
 
 
 def counted(laboratory, rows):
-    """Messages of the stub network at up to 1,024 ranks, times what one costs over tcp here; and the paper's functions."""
+    """Return the stub network's message counts at up to 1,024 ranks times the cost of a message
+    over tcp here, and the paper's functions."""
 
     def cost(call):
         (row,) = where(rows, network="tcp", side=ENGINE, call=call, ranks=2)
@@ -90,7 +92,7 @@ def counted(laboratory, rows):
                 "post to wait",
                 ranks,
                 neighbours * tokens,
-                # Tokens of several neighbours are under way at once: this is the most that it takes.
+                # Tokens of several neighbours are in flight at once, so this is an upper bound.
                 neighbours * neighbour_us,
                 0.35 * 2 * neighbours + 0.7 + 1.8,
             ),
@@ -116,7 +118,7 @@ def point(call, ranks, batches, us, paper_us):
 
 
 def report(laboratory):
-    """What the test that counts batches says of each number of ranks."""
+    """Return the counts that the batch-counting test reports for each number of ranks."""
     directory = laboratory.build.directory
     command(["cmake", "--build", directory, "--target", "unit_tests"], "building the unit tests")
     laboratory.say("counting messages", 0.95)

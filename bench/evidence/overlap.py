@@ -1,4 +1,4 @@
-"""Fig. 8: the part of a get's time that can be spent computing."""
+"""Fig. 8: the share of a get's time available for computing."""
 
 from driver import overlap
 
@@ -20,7 +20,7 @@ def draw(rows):
     for axes, network in zip(both, ("tcp", "model")):
         of_network = where(rows, network=network)
         for access in values(of_network, "access"):
-            # Of a type that hardly came about nothing is known.
+            # Types that hardly occurred are left out.
             shown = [
                 row
                 for row in where(of_network, access=access)

@@ -1,4 +1,5 @@
-"""docs/evidence.md, made of the CSV files and the claims: text and data cannot disagree."""
+"""Writes docs/evidence.md from the CSV files and the claims, so that text and data cannot
+disagree."""
 
 import pathlib
 import textwrap
@@ -13,13 +14,14 @@ TEMPLATE = pathlib.Path(__file__).with_name("page.md.jinja")
 
 
 def read(folder):
-    """{number of the figure: rows} of the CSV files that there are."""
+    """Return {number of the figure: rows} of the CSV files that exist."""
     paths = {figure.number: folder / f"{figure.file}.csv" for figure, _ in studies.figures()}
     return {number: table.read(path) for number, path in paths.items() if path.exists()}
 
 
 def answered(data):
-    """(claim, answer) of all claims that the data answer, the worse ones first; and the claims that they do not."""
+    """Return (claim, answer) of all claims that the data answer, the worse ones first, and the
+    unanswered claims."""
     found, open_ = [], []
     for claim in CLAIMS:
         try:
@@ -30,7 +32,7 @@ def answered(data):
 
 
 def shown(folder, data):
-    """What the page says of every figure."""
+    """Return what the page says about every figure."""
     entries = record.read(folder)
     for figure, study in studies.figures():
         entry = entries.get(study.name)
@@ -58,7 +60,7 @@ def peers_table(data):
 
 
 def bullet(text):
-    """An item of a list, in lines of at most 100 characters."""
+    """Return an item of a list, in lines of at most 100 characters."""
     return textwrap.fill(
         text,
         100,

@@ -1,4 +1,4 @@
-"""The peers of the policy study over traces of the applications and the micro-benchmark: one table."""
+"""The policy study over traces of the applications and the micro-benchmark: one table."""
 
 from driver import policies
 

@@ -18,7 +18,7 @@ KEPT = (
 
 
 def now(launch):
-    """What one must know to compare figures with others', without the machine's name."""
+    """Return what must be known to compare figures with others', without the machine's name."""
     gathered = context.gather(launch)
     return {name: gathered[name] for name in KEPT}
 
@@ -34,7 +34,7 @@ def write(folder, studies):
 
 
 def sentence(entry):
-    """For people: one line below a figure."""
+    """Return the text of a line below a figure."""
     gib = entry["memory_bytes"] / 2**30
     mode = "quick set" if entry["quick"] else "full set"
     return (

@@ -1,4 +1,5 @@
-"""The cache for remote data (PGAS 2015): its synthetic programs, prefetch by distance, and applications, on the page cache."""
+"""The cache for remote data (PGAS 2015): its synthetic programs, prefetch by distance, and
+applications, on the page cache."""
 
 from driver import shmem, shmem_apps
 from driver.openshmem import NETWORKS
@@ -7,7 +8,8 @@ from . import style
 from .figure import Figure, Study
 from .table import where
 
-# What the paper's text states, by our names of the rows; its figures have more bars, but no numbers on them. "-": not stated.
+# Results stated in the paper's text, by our names of the rows; its figures have more bars, but
+# without numbers. "-": not stated.
 PAPERS_NETWORKS = (
     "1 Gb Ethernet",
     "10 Gb Ethernet",
@@ -46,7 +48,8 @@ def synthetics(laboratory):
 
 
 def mode_of(row):
-    """A column by which the adaptive distance, which is no number, can be left out of a line."""
+    """Return a column value that keeps the adaptive distance, which is not a number, out of a
+    line."""
     return "adaptive" if row["distance"] == "adaptive" else "fixed"
 
 
@@ -57,7 +60,7 @@ def programs(laboratory):
 
 
 def bars(rows, title):
-    """Speedups in groups of one program, a bar for each network."""
+    """Draw speedups in groups of one program, with a bar for each network."""
     figure, (axes,) = style.panels(1, width=10, height=4.8)
     names = list(dict.fromkeys(row["program"] for row in rows))
     shown = [network for network in NETWORKS if where(rows, network=network)]
@@ -67,7 +70,7 @@ def bars(rows, title):
             names.index(name) + (place - (len(shown) - 1) / 2) * 0.8 / len(shown)
             for name in of_network
         ]
-        # From 1, so that what is slower hangs below the line.
+        # Bars start at 1, so that slowdowns hang below the line.
         heights = [row["speedup"] - 1 for row in of_network.values()]
         spread = [
             [max(0, row["speedup"] - row["speedup_low"]) for row in of_network.values()],

@@ -10,7 +10,7 @@ EACH = "rand_puts, plain with a quiet each"
 
 
 def speedups(data, figure, program, networks=OURS):
-    """{network: times faster} of the networks that were measured."""
+    """Return {network: speedup} of the networks that were measured."""
     rows = {network: where(data[figure], network=network, program=program) for network in networks}
     found = {
         network: of_network[0]["speedup"] for network, of_network in rows.items() if of_network
@@ -25,7 +25,7 @@ def said(found):
 
 
 def beside(data, figure, program, bounds):
-    """Worse if any network is below its bound."""
+    """Answer with the speedups, as worse if any network is below its bound."""
     found = speedups(data, figure, program)
     return at_least(
         1,
@@ -140,7 +140,7 @@ def gups(data):
 
 
 def ours(data, program, network):
-    """A cell of our part of the table; empty where it was not measured."""
+    """Return a cell of our part of the table; empty if it was not measured."""
     try:
         if program.startswith("prefetch"):
             row = by_distance(data, network)
@@ -152,7 +152,7 @@ def ours(data, program, network):
 
 
 def table(data):
-    """The paper's table beside ours: how many times faster with the cache."""
+    """Return the paper's table beside ours: speedups by the cache."""
     if not {"synthetics", "prefetch", "programs"} & set(data):
         return None
     return {

@@ -1,4 +1,4 @@
-"""Stacked bars: how the gets were answered, each access type's share (Fig. 13, 16, 18)."""
+"""Stacked bars of how the gets were answered, by each access type's share (Fig. 13, 16, 18)."""
 
 from . import style
 
@@ -15,7 +15,7 @@ TYPES = {
 
 
 def of_counts(row):
-    """The columns of TYPES, as shares of all gets, from a row with counts."""
+    """Return the columns of TYPES, as shares of all gets, from a row of counts."""
     counts = {
         name: row["hits_full"] + row["hits_pending"] if name == "hits" else row[name]
         for name in TYPES

@@ -1,4 +1,5 @@
-"""`sharing`: what is saved by one cache for so many ranks of a node, from traces of 16 ranks (option share)."""
+"""`sharing`: the saving by one cache for several ranks of a node, from traces of 16 ranks (option
+share)."""
 
 import json
 import os
@@ -12,9 +13,9 @@ from .table import values, where
 
 RANKS = 16
 RANKS_PER_NODE = (1, 2, 4, 8, 16)
-PERCENTS = (5, 25)  # of the distinct bytes that a rank gets: storage that it brings
+PERCENTS = (5, 25)  # storage per rank, in per cent of the distinct bytes that it gets
 SCALE, QUICK_SCALE, EDGE_FACTOR = 13, 11, 16
-# All gets are recorded as they are issued. Ranks that wait let others run: there are more than cores.
+# All gets are recorded as they are issued. Waiting ranks yield, as there are more ranks than cores.
 RECORDING = {"mode": "off", "trace_writes": 0}
 
 

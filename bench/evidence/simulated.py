@@ -1,4 +1,5 @@
-"""Simulations side by side, one a core: virtual time does not mind what else the machine does."""
+"""Runs simulations in parallel, one per core: virtual time is independent of other load on the
+machine."""
 
 import concurrent.futures
 import json
@@ -10,12 +11,13 @@ from scale import simgrid
 
 from . import shares
 
-LONGEST = 1800  # seconds of real time that one simulation may take
+LONGEST = 1800  # time limit of one simulation in seconds of real time
 
 
 @dataclass
 class Job:
-    """`app` is a description of driver/scale.py; `label` are the columns that tell this row from others."""
+    """A simulation. `app` is a description from driver/scale.py; `label` are the columns that
+    distinguish its row."""
 
     app: object
     ranks: int
@@ -29,7 +31,11 @@ class Simulations:
         self.laboratory, self.programs = laboratory, laboratory.simulator()
 
     def rows(self, jobs):
-        """A row for every job, in their order; one that fails is left out, and told. The longest run first, so that none is left for the end."""
+        """Return a row for every job, in their order.
+
+        One that fails is left out and reported. The longest run starts first, so that none is left
+        for the end.
+        """
         done = 0
         with (
             self.laboratory.folder() as folder,

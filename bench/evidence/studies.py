@@ -1,4 +1,5 @@
-"""All studies, in the order in which they are measured: of each paper the shortest first, so that a mistake shows soon."""
+"""All studies in the order of measurement: the shortest of each paper first, so that mistakes show
+soon."""
 
 from . import (
     access,
@@ -40,7 +41,7 @@ STUDIES = (
 
 
 def figures():
-    """Every figure with its study, in the paper's order; tables after them."""
+    """Return every figure with its study, in the paper's order, followed by tables."""
     found = [(figure, study) for study in STUDIES for figure in study.figures]
     return sorted(
         found,
@@ -52,7 +53,8 @@ def figures():
 
 
 def of(numbers):
-    """The studies that make these figures; all for none. ValueError names a figure that there is not."""
+    """Return the studies that make these figures; all if none are given. Raises ValueError with the
+    name of an unknown figure."""
     known = {figure.number: study for figure, study in figures()}
     unknown = [number for number in numbers if number not in known]
     if unknown:

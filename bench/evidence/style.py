@@ -1,4 +1,5 @@
-"""How all plots look: light background, colours that colour-blind readers can tell apart, the same bytes in every run."""
+"""The style of all plots: light background, colours that colour-blind readers can distinguish, the
+same bytes in every run."""
 
 import matplotlib
 
@@ -6,7 +7,7 @@ matplotlib.use("svg")
 
 from matplotlib import pyplot, ticker  # noqa: E402
 
-# Okabe and Ito's palette; whoever sees no colours has the markers.
+# Okabe and Ito's palette; markers serve readers who see no colours.
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = (
     "#000000",
     "#e69f00",
@@ -45,7 +46,7 @@ NETWORKS = {"tcp": "tcp, 2 ranks", "model": "network model of Aries, 2 ranks", "
 
 
 def panels(columns, rows=1, width=5.6, height=4.2, share_y=False):
-    """(figure, list of axes), 12 inches wide for two panels: readable at 1280 pixels."""
+    """Return (figure, list of axes); two panels are 12 inches wide: readable at 1280 pixels."""
     figure, axes = pyplot.subplots(
         rows,
         columns,
@@ -72,7 +73,8 @@ def bytes_text(size):
 
 
 def log_scale(axes, subs=(1, 2, 5)):
-    """Logarithmic upwards, with plain numbers at 1, 2 and 5: few figures here span many decades."""
+    """Make the y axis logarithmic, with plain numbers at 1, 2 and 5: few figures here span many
+    decades."""
     axes.set_yscale("log")
     axis = axes.yaxis
     axis.set_major_locator(ticker.LogLocator(subs=subs))
@@ -81,7 +83,7 @@ def log_scale(axes, subs=(1, 2, 5)):
 
 
 def line(axes, rows, x, y, label, place=0, **how):
-    """One series, with its intervals where the table has them."""
+    """Draw one series, with its intervals if the table has them."""
     rows = sorted((row for row in rows if row[y] is not None), key=lambda row: row[x])
     settings = {
         "color": COLOURS[place % len(COLOURS)],

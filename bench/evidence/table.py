@@ -1,10 +1,11 @@
-"""The tables behind figures: CSV that is written once and read by plots, page and tests alike."""
+"""The tables behind figures: CSV written once and read by plots, page and tests."""
 
 import csv
 
 
 def flat(row):
-    """A median with its interval becomes three columns; its number of repetitions is told elsewhere."""
+    """Split each median with its interval into three columns; the number of repetitions is recorded
+    elsewhere."""
     result = {}
     for name, value in row.items():
         if isinstance(value, dict) and "median" in value:
@@ -55,15 +56,15 @@ def read(path):
 
 
 def where(rows, **wanted):
-    """The rows whose columns have these values."""
+    """Return the rows whose columns have these values."""
     return [row for row in rows if all(row.get(name) == value for name, value in wanted.items())]
 
 
 def ratio(before, after):
-    """None where there is nothing to compare with: that run has failed."""
+    """Return before / after; None if there is no `before` because that run failed."""
     return None if before is None else before / after
 
 
 def values(rows, name):
-    """{value: None} of a column in order of appearance, as a list."""
+    """Return a column's distinct values in order of appearance."""
     return list(dict.fromkeys(row[name] for row in rows))

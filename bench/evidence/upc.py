@@ -13,9 +13,10 @@ from .table import values, where
 
 TRANSFERS = ("upc_memget", "upc_memput, upc_fence")
 THREADS = (1, 2, 4)
-# The thesis's own sizes: 4,000,000 elements, a table of 2^21 words; --quick has a quarter, and 2^18.
+# The thesis's own sizes: 4,000,000 elements, a table of 2^21 words; --quick uses a quarter, and
+# 2^18.
 ELEMENTS, LOG2_WORDS = 4_000_000, 21
-HEAP = "160M"  # of a thread: three arrays of ELEMENTS
+HEAP = "160M"  # per thread: three arrays of ELEMENTS
 GUPS = "gups"  # the same updates by OpenSHMEM in C
 
 
@@ -52,7 +53,7 @@ def kernels(laboratory):
 
 
 def one_round(laboratory, launch, compiled):
-    """((program, case, column), value) of all programs on so many threads."""
+    """Yield ((program, case, column), value) of all programs on the launch's number of threads."""
 
     def run(name, words, cache="off"):
         options = {"shmem": "off"} if cache == "off" else {}
@@ -62,7 +63,7 @@ def one_round(laboratory, launch, compiled):
     done = run("cpi", ["--intervals", 10_000_000])
     yield ("cpi", "UPC", "seconds"), done["seconds"]
     yield ("cpi", "C, one thread's share", "seconds"), done["serial_seconds"] / launch.ranks
-    # A bandwidth of threads that share a core says nothing.
+    # The bandwidth of threads that share a core means nothing.
     if launch.ranks <= len(os.sched_getaffinity(0)):
         elements = ELEMENTS // 4 if laboratory.quick else ELEMENTS
         done = run("stream-triad", ["--size", elements, "--remote-size", 8, "--iterations", 5])
@@ -111,7 +112,7 @@ def draw_transfers(rows):
 
 
 def scaled(rows, column, factor):
-    """The rows with a column and its interval in another unit."""
+    """Return the rows with a column and its interval in another unit."""
     return [
         {
             **row,

@@ -1,4 +1,5 @@
-"""Claims of the thesis on a UPC runtime (2020), answered by UPC beside C and plain OpenSHMEM on this machine."""
+"""Claims of the thesis on a UPC runtime (2020), answered by UPC compared with C and plain OpenSHMEM
+on this machine."""
 
 from driver.numbers import geometric_mean
 
@@ -15,7 +16,7 @@ def by_cache(data, call, measure):
 
 
 def transfers(data, call):
-    """Over plain OpenSHMEM: geometric mean of all sizes."""
+    """Return the geometric mean over all sizes of the ratio to plain OpenSHMEM."""
     found = by_cache(data, call, lambda rows: geometric_mean([row["ratio"] for row in rows]))
     small = by_cache(data, call, lambda rows: one(rows, "ratio", bytes=1))
     large = by_cache(data, call, lambda rows: max(rows, key=lambda row: row["bytes"])["ratio"])
@@ -32,7 +33,7 @@ def added(ratio):
 
 
 def by_threads(data, program, column, above, below):
-    """{threads: value of one case over that of another}."""
+    """Return {threads: ratio of one case's value to another's}."""
     rows = where(data["kernels"], program=program)
     if not rows:
         raise LookupError(program)
@@ -44,7 +45,7 @@ def by_threads(data, program, column, above, below):
 
 
 def said(found):
-    """By threads: "0.96 (1), 1.02 (2)"."""
+    """Format values by threads: "0.96 (1), 1.02 (2)"."""
     return ", ".join(f"{value:.2f} ({threads})" for threads, value in found.items())
 
 

@@ -1,4 +1,5 @@
-"""Fig. 10 and 11: what the victim selection schemes make of a full storage, by the engine alone."""
+"""Fig. 10 and 11: the victim selection schemes with a full storage, measured on the engine
+alone."""
 
 from . import style
 from .figure import Figure, Study
@@ -10,7 +11,8 @@ SCHEMES = {
     "clampi-positional": "Positional",
     "rate": "Nearcache (rate)",
 }
-PERCENT = 25  # of the set's bytes: the paper does not say its |S_w|; there is room for a quarter
+# of the set's bytes: the paper does not state its |S_w|, so there is room for a quarter
+PERCENT = 25
 INDICES = (1000, 1500, 2000, 3000, 4000, 6000, 8000)
 
 
@@ -40,7 +42,7 @@ def measure(laboratory):
 
 
 def summary(row):
-    # `rate` looks at entries in storage, not at slots of the index: it has nothing to do with how sparse that is.
+    # `rate` samples entries in storage, not slots of the index, so sparseness does not affect it.
     sampled = row["policy"] != "rate"
     return {
         "scheme": SCHEMES[row["policy"]],

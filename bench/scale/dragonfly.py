@@ -33,7 +33,7 @@ def xml():
 
 
 def hosts(ranks):
-    """The node of every rank."""
+    """Return the node of every rank."""
     if not 1 <= ranks <= HOSTS:
         raise ValueError(f"--ranks {ranks}: 1 to {HOSTS}")
     return [f"node-{rank * HOSTS // ranks}" for rank in range(ranks)]

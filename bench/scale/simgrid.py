@@ -1,4 +1,5 @@
-"""Runs a program on the simulated dragonfly of dragonfly.py: virtual time, the same in every run."""
+"""Runs a program on the simulated dragonfly of dragonfly.py, in virtual time that is the same in
+every run."""
 
 import json
 import os
@@ -9,7 +10,7 @@ from driver.launch import launched
 
 from . import dragonfly
 
-# The network is what dragonfly.py says and nothing else: no factors fitted to Ethernet and TCP, no windows.
+# The network is as in dragonfly.py: no factors fitted to Ethernet and TCP, no windows.
 NETWORK = {
     "network/model": "SMPI",
     "smpi/lat-factor": "0:1",
@@ -17,21 +18,23 @@ NETWORK = {
     "network/weight-S": "0",
     "network/TCP-gamma": "0",
     "network/crosstraffic": "0",
-    # One-sided transfers are done by the network's hardware: no rendezvous with the target.
+    # The network's hardware does one-sided transfers, without a rendezvous with the target.
     "smpi/send-is-detached-thresh": "100000000",
 }
-# Computation is what programs charge (apps/common/virtual_time.h), not what this machine takes for it.
+# Programs charge their computation (apps/common/virtual_time.h); this machine's own time does not
+# count.
 COMPUTATION = {
     "smpi/simulate-computation": "no",
     "smpi/wtime": "0",
     "smpi/init": "0",
     "smpi/grow-injected-times": "no",
 }
-# The default all-to-all algorithms cost the simulator minutes at 128 ranks.
+# The default all-to-all algorithms take the simulator minutes at 128 ranks.
 COLLECTIVES = {"smpi/coll-selector": "mpich"}
 
-# Such hardware needs no calls for progress; Nearcache would otherwise count real time for them, which differs from run
-# to run. Their cost on a machine that needs them is in the cost of a hit all the same.
+# Such hardware needs no calls for progress. Nearcache would otherwise count real time for them,
+# which differs from run to run. Their cost on a machine that needs them is still included in the
+# cost of a hit.
 NEARCACHE = {"progress_calls": 1000000000, "progress_time": "1000s", "max_storage": "128M"}
 
 
@@ -40,8 +43,11 @@ def available():
 
 
 def run(program, arguments, ranks, folder, options=None, timeout=900, hosts=None, network=None):
-    """The program's standard output. `options` are Nearcache's, by name. Each rank has a host of its own unless `hosts` says
-    where each is; `network`: further settings."""
+    """Return the program's standard output. `options` are Nearcache's, by name.
+
+    Each rank has a host of its own unless `hosts` lists the host of each; `network`: further
+    settings.
+    """
     names = hosts or dragonfly.hosts(ranks)
     xml, places = os.path.join(folder, "dragonfly.xml"), os.path.join(folder, f"hosts-{ranks}")
     with open(xml, "w", encoding="utf-8") as file:
@@ -75,7 +81,7 @@ def run(program, arguments, ranks, folder, options=None, timeout=900, hosts=None
 
 
 def ping(program, ranks, folder):
-    """{bytes: ns} of a get and its flush, nothing else going on."""
+    """Return {bytes: ns} of a get and its flush on an otherwise idle network."""
     return {
         int(size): ns for size, ns in json.loads(run(program, [], ranks, folder))["get_ns"].items()
     }

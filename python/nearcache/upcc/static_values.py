@@ -21,8 +21,7 @@ class Visitor(c_ast.NodeVisitor):
 
 
 def what_it_reads(node, scope):
-    """Return what an initialiser of the program reads or calls, for a message; None if it is
-    constant."""
+    """Return what an initialiser reads or calls, for a message; None if it is constant."""
 
     class Reads(Visitor):
         found = None
