@@ -1,4 +1,4 @@
-"""What the demo and the tests have in common: a status line, commands with a log, the build."""
+"""Common parts of the demo and the tests: a status line, logged commands, the build."""
 
 import os
 import re
@@ -13,11 +13,12 @@ DEPS = ROOT / ".deps"
 
 
 class Failed(Exception):
-    """A step failed; the text says which and shows the end of its log."""
+    """A step failed; the text names it and shows the end of its log."""
 
 
 class Status:
-    """One line that is rewritten on a terminal; elsewhere (CI) a line per step, and a few on the way."""
+    """A line that is rewritten on a terminal. Elsewhere (CI), a line per step and a few in
+    between."""
 
     def __init__(self, title, stream=sys.stdout):
         self.title, self.stream, self.live = title, stream, stream.isatty()
@@ -55,7 +56,8 @@ class Status:
 
 
 def logged(words, log, on_line=None, env=None, cwd=ROOT):
-    """Runs a command with its output in a log; Failed shows the log's end. `on_line` sees each line."""
+    """Run a command with its output in a log; Failed shows the log's end. `on_line` is called with
+    each line."""
     log = Path(log)
     log.parent.mkdir(parents=True, exist_ok=True)
     lines = []
@@ -90,9 +92,10 @@ def logged(words, log, on_line=None, env=None, cwd=ROOT):
 
 
 def configure_words(build, settings):
-    """CMake's command line; a new build folder gets Ninja when it is there.
+    """Return CMake's command line; a new build folder uses Ninja if it is installed.
 
-    The sources of a target are compiled together, and headers of the C++ library once, since most of a compilation is reading headers, and that for every MPI.
+    The sources of a target are compiled together, and headers of the C++ library once. Reading
+    headers takes most of a compilation, and is repeated for every MPI.
     """
     words = [
         "cmake",
@@ -116,12 +119,12 @@ def build_words(build, targets, jobs=None):
 
 
 def configure(build, settings, log):
-    """Runs CMake."""
+    """Run CMake."""
     logged(configure_words(build, settings), log)
 
 
 def build_targets(build, targets, log, status):
-    """Builds targets (all if there are none) and shows how far it is."""
+    """Build targets (all if none are given) and show the progress."""
 
     def on_line(line):
         found = re.match(r"\[\s*(\d+)/(\d+)\]", line)

@@ -18,11 +18,11 @@ from console import DEPS, ROOT, Failed, Status, build_targets, logged
 from run_tests import ROOT_VARIABLES
 
 FOLDER = ROOT / "build-coverage"
-# Programs are preloaded with the object, so that what they make it do counts.
+# Programs are run with the object preloaded, so that the code they reach counts.
 TARGETS = ("unit_tests", "thread_tests", "nearcache_mpi", "nearcache_tables_json", "give_way")
 MPI_TARGETS = ("tests/mpi/all", "tests/model/all", "tests/advise/all")
 SELECTION = ("tests/mpi", "tests/model")
-# Where there is an OpenSHMEM. Its folders hold the libraries and the programs.
+# Built if there is an OpenSHMEM. Its folders hold the libraries and the programs.
 SHMEM_TARGETS = ("src/shmem/all", "src/upc/all", "tests/shmem/all", "tests/upc/all")
 SHMEM_SELECTION = (
     "tests/shmem",
@@ -30,19 +30,19 @@ SHMEM_SELECTION = (
     "tests/upc/test_collectives.py",
     "tests/upc/test_prefetch.py",
 )
-# upcc links archives that count, which want gcc's library for it.
+# upcc links instrumented archives, which need gcc's coverage library.
 UPCC_COMPILER = "gcc --coverage"
 PARTS = ("base", "cache", "front", "net", "rma", "telemetry", "simulate", "mpi", "shmem", "upc")
 
 
 def mpicc():
-    """The MPI of .deps, else the system's."""
+    """Return the MPI of .deps, else the system's."""
     own = DEPS / "mpich" / "bin" / "mpicc"
     return own if own.exists() else "mpicc"
 
 
 def has_shmem():
-    """Whether the build found an OpenSHMEM."""
+    """Return whether the build found an OpenSHMEM."""
     listing = FOLDER / "shmems.json"
     return listing.exists() and bool(json.loads(listing.read_text()))
 
@@ -67,7 +67,7 @@ def build(log):
 
 
 def run():
-    """Runs the tests; one that fails is told, and counts for what it ran."""
+    """Run the tests. A failed one is reported, and counts for what it ran."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("NEARCACHE_")}
     env.update({name: "1" for name in ROOT_VARIABLES}, NEARCACHE_BUILD=str(FOLDER))
     env["CC"] = UPCC_COMPILER
@@ -84,14 +84,15 @@ def run():
 
 
 def measured(html):
-    """gcovr's summary of src/: {file: (lines, covered)} and the totals."""
+    """Return gcovr's summary of src/: {file: (lines, covered)} and the totals."""
     summary = FOLDER / "coverage.json"
     words = [DEPS / "tools" / "bin" / "gcovr", "--root", ROOT, "--filter", f"{ROOT}/src/"]
     words += ["--object-directory", FOLDER, "--exclude-throw-branches"]
-    # A few lines, which count once for each of 1,700 functions that an OpenSHMEM may lack.
+    # A few lines, which would count once for each of the 1,700 functions that an OpenSHMEM may
+    # lack.
     words += ["--exclude", f"{ROOT}/src/shmem/next.cpp"]
     words += ["--gcov-ignore-errors=all", "--merge-mode-functions=separate"]
-    # Threads that count the same line at once may leave a count below zero.
+    # Threads that count the same line at once may leave a negative count.
     words += ["--gcov-ignore-parse-errors=negative_hits.warn_once_per_file"]
     words += ["--json-summary", summary, "-j", str(os.cpu_count() or 1), FOLDER]
     if html:

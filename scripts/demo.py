@@ -1,4 +1,5 @@
-"""The demo: local clustering coefficients over TCP, uncached and cached, by the same binary (started by ./demo)."""
+"""The demo: local clustering coefficients over TCP, uncached and cached, with the same binary
+(started by ./demo)."""
 
 import argparse
 import filecmp
@@ -52,7 +53,8 @@ def arguments():
 
 
 def find_launcher():
-    """The launcher to use and its Mpi: MPICH 5 of .deps, else an MPI of the system, which is said."""
+    """Return the launcher to use and its Mpi: MPICH 5 of .deps, else an MPI of the system, after a
+    message that says so."""
     from nearcache import mpi
 
     own = DEPS / "mpich" / "bin" / "mpiexec"
@@ -76,7 +78,8 @@ def find_launcher():
 
 
 def tcp_environment(found):
-    """Variables that send the messages of one machine's ranks over TCP instead of shared memory."""
+    """Return variables that make messages between ranks of one machine use TCP instead of shared
+    memory."""
     if found.family == "openmpi":
         return {
             "OMPI_MCA_pml": "ob1",
@@ -96,14 +99,14 @@ def tcp_environment(found):
 
 
 def build(tag):
-    """Builds what the demo needs and returns the program."""
+    """Build what the demo needs; return the program."""
     log = BUILD / "log"
     BUILD.mkdir(exist_ok=True)
     log.write_text("")
     targets = [f"lcc.{tag}", f"nearcache_mpi.{tag}", "nearcache_tables_json"]
     with Status("building (Release)") as status:
         fresh = not (BUILD / "CMakeCache.txt").exists()
-        # A build folder that somebody set up keeps its settings.
+        # An existing build folder keeps its settings.
         settings = (
             {
                 "CMAKE_BUILD_TYPE": "Release",
@@ -120,7 +123,7 @@ def build(tag):
 
 
 def launch(command, title, environment):
-    """Runs a command, showing the program's progress lines; returns its standard output."""
+    """Run a command and show the program's progress lines; return its standard output."""
     with Status(title) as status, tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(
             command,
@@ -159,7 +162,7 @@ def launch(command, title, environment):
 
 
 def run(launcher, found, program, given, folder, cached):
-    """One run of lcc; returns its summary."""
+    """Run lcc once; return its summary."""
     name = "cached" if cached else "uncached"
     output, summary = folder / f"{name}.tsv", folder / f"{name}.json"
     words = [launcher, "-n", str(given.ranks)]
@@ -196,7 +199,8 @@ def run(launcher, found, program, given, folder, cached):
 
 
 def same_results(folder, uncached, cached):
-    """What differs between the runs, or None: summaries and every vertex's values, byte by byte."""
+    """Return what differs between the runs, or None: summaries and every vertex's values, byte by
+    byte."""
     for key in ("checksum", "triangles", "average_coefficient", "vertices", "edges"):
         if uncached.get(key) != cached.get(key):
             return f"{key}: {uncached.get(key)} uncached, {cached.get(key)} cached"
@@ -206,7 +210,7 @@ def same_results(folder, uncached, cached):
 
 
 def report(folder, uncached, cached):
-    """Prints the report and the closing line."""
+    """Print the report and the closing line."""
     from nearcache import report as reports
 
     written = folder / "report.json"

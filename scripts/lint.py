@@ -1,7 +1,8 @@
-"""What looks at the sources without running them (`./test --lint`): layout, Python, scripts, C++.
+"""Static checks of the sources (`./test --lint`): layout, Python, scripts, C++.
 
-The tools have fixed versions (`lint` in pyproject.toml), since another version's layout or findings
-differ. `scripts/setup.sh lint` installs them. A plain `./test` runs the quick ones that are there.
+The tools have fixed versions (`lint` in pyproject.toml), since other versions' layout or findings
+differ. `scripts/setup.sh lint` installs them. A plain `./test` runs those quick ones that are
+installed.
 """
 
 import os
@@ -20,18 +21,18 @@ CLANG = "16"  # the major version whose layout is ours
 
 @dataclass(frozen=True)
 class Check:
-    """A tool over files. `quick`: it takes seconds, so that a plain ./test can afford it."""
+    """A tool that checks files. `quick`: it takes seconds, short enough for a plain ./test."""
 
     name: str
     tool: str
     options: tuple = ()
-    files: tuple = ()  # patterns of what git knows; none: the options name the files
+    files: tuple = ()  # patterns of files known to git; none: the options name the files
     quick: bool = True
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a check said; `passed` is None where its tool is not there."""
+    """The result of a check; `passed` is None if its tool is not installed."""
 
     check: Check
     passed: "bool | None"
@@ -51,18 +52,19 @@ CHECKS = (
 
 
 def tool(name):
-    """Where a tool is: with our other Python tools; others in PATH, of clang's only the version that we want."""
+    """Return the path of a tool: our own, else that in PATH. clang's tools in PATH must have the
+    required version."""
     own = DEPS / "tools" / "bin" / name
     if own.exists():
         return str(own)
     if name in ("ruff", "mypy"):
-        return None  # of any version
+        return None  # one in PATH may have any version
     return shutil.which(f"{name}-{CLANG}" if name.startswith("clang-") else name)
 
 
 def tracked(*patterns):
-    """The files that git knows, and new ones that it does not ignore."""
-    # In a container the folder may belong to somebody else, which git distrusts.
+    """Return the files known to git, and new ones that it does not ignore."""
+    # In a container, the folder may belong to another user, whom git distrusts.
     words = [
         "git",
         "-C",
@@ -82,7 +84,8 @@ def tracked(*patterns):
 
 
 def is_script(name):
-    """Whether a file is a shell script, which most here tell by their first line only."""
+    """Return whether a file is a shell script. Most scripts here show it only by their first
+    line."""
     with open(ROOT / name, "rb") as file:
         first = file.readline(64)
     return first.startswith(b"#!") and first.rstrip().endswith((b"/sh", b"/bash", b"env bash"))
@@ -119,18 +122,18 @@ def run(check):
 
 
 def outcomes(quick):
-    """Runs the checks side by side. A source archive has no list of what is ours."""
+    """Run the checks in parallel. A source archive lacks git's list of files."""
     if not (ROOT / ".git").exists() or not shutil.which("git"):
         if quick:
             return []
         raise Failed("lint: this is no checkout of git, or there is no git")
     chosen = [check for check in CHECKS if check.quick or not quick]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return list(pool.map(run, reversed(chosen)))[::-1]  # what takes longest begins first
+        return list(pool.map(run, reversed(chosen)))[::-1]  # the longest ones start first
 
 
 def format_all():
-    """Rewrites every file in its layout (scripts/format.sh)."""
+    """Rewrite every file in its layout (scripts/format.sh)."""
     formatter, ruff = tool("clang-format"), tool("ruff")
     if not formatter or not ruff:
         raise Failed("clang-format and ruff are not here: scripts/setup.sh lint")

@@ -26,7 +26,7 @@ def version():
 
 
 def make_archive(folder):
-    """The sources as committed; gzip keeps no time and no name."""
+    """Write the sources as committed; gzip stores neither time nor name."""
     name = f"nearcache-{version()}"
     sources = subprocess.run(
         ["git", "archive", "--format=tar", f"--prefix={name}/", "HEAD"],

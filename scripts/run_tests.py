@@ -1,4 +1,5 @@
-"""Builds and runs every test (started by ./test): lint, unit tests, pytest over the launchers, sanitizer builds."""
+"""Builds and runs all tests (started by ./test): lint, unit tests, pytest with the launchers,
+sanitizer builds."""
 
 import argparse
 import functools
@@ -20,7 +21,7 @@ from console import ROOT, Failed, Status, build_targets, build_words, configure,
 
 BUILD = ROOT / "build"
 LANES = BUILD / "lanes"
-# What the early lanes run, and the table of options that `upcrun` reads.
+# Programs of the early lanes, and the table of options that `upcrun` reads.
 EARLY = [
     "nearcache_tables_json",
     "give_way",
@@ -29,21 +30,22 @@ EARLY = [
         for folder in ("src/shmem", "src/upc", "apps/shmem", "tests/shmem", "tests/upc")
     ),
 ]
-SLOWEST = 20  # tests that are listed at the end
-# Programs of GoogleTest, and in how many parts each is run: a process for each test would take three times as long.
+SLOWEST = 20  # number of tests listed at the end
+# GoogleTest programs, and the number of parts that each is run in: a process for each test would
+# take three times as long.
 UNIT_PROGRAMS = {"unit_tests": 2, "thread_tests": 1}
-HANGS = 1800  # seconds after which a part has ended
-LEAST_CLANG = 16  # the first that knows the C++ library of GCC 12
-NEWEST_CLANG = 30  # that we look for by its number
+HANGS = 1800  # seconds after which a part is ended
+LEAST_CLANG = 16  # the first that supports GCC 12's C++ library
+NEWEST_CLANG = 30  # newest version looked for by number
 
 
 @dataclass(frozen=True)
 class Sanitizer:
-    """What is built and tested with a sanitizer: of all targets those in which it could find something."""
+    """The targets built and tested with a sanitizer: those in which it could find something."""
 
     words: str
     programs: dict = field(default_factory=lambda: dict(UNIT_PROGRAMS))
-    label: str = "unit"  # by which ctest knows them
+    label: str = "unit"  # ctest's label of the programs
     fuzzers: tuple = ()
 
     @property
@@ -73,7 +75,7 @@ ROOT_VARIABLES = (
 
 @dataclass
 class Stage:
-    """The outcome of one stage."""
+    """The result of one stage."""
 
     name: str
     passed: int = 0
@@ -112,7 +114,8 @@ def arguments():
 
 
 def surroundings(given):
-    """The tests' environment: none of the caller's NEARCACHE_* settings, and Open MPI may run as root."""
+    """Return the tests' environment: without the caller's NEARCACHE_* settings; Open MPI may run as
+    root."""
     env = {
         name: value
         for name, value in os.environ.items()
@@ -129,7 +132,7 @@ def surroundings(given):
 
 
 def count(stage, junit):
-    """Adds the results of a JUnit file; how ctest and pytest both tell theirs."""
+    """Add the results of a JUnit file, as written by both ctest and pytest."""
     for case in xml.parse(junit).getroot().iter("testcase"):
         name = ".".join(filter(None, [case.get("classname"), case.get("name")]))
         stage.durations.append((float(case.get("time") or 0), name))
@@ -147,7 +150,7 @@ def count(stage, junit):
 
 
 def staged(name, work):
-    """Runs one stage; what it cannot do at all counts as one failure."""
+    """Run one stage; if it cannot run at all, count one failure."""
     stage, start = Stage(name), time.monotonic()
     print(f"== {name}", flush=True)
     try:
@@ -202,16 +205,17 @@ def ctest(stage, folder, env, selection=()):
 
 
 def pytest_words(given):
-    """`long` tests need their switch, `slow` ones are left out on demand."""
+    """Return pytest's options: `long` tests need their switch, `slow` ones are omitted on
+    request."""
     marks = [] if given.long else ["not long"]
     marks += ["not slow"] if given.quick else []
     return ["-m", " and ".join(marks)] if marks else []
 
 
 def finish(stage, lane):
-    """Waits for a lane and counts its tests."""
+    """Wait for a lane and count its tests."""
     code = lane.wait()
-    if code == 5:  # nothing was collected
+    if code == 5:  # no tests were collected
         return
     if not lane.junit.exists():
         raise Failed(f"pytest left no results (exit code {code})")
@@ -222,7 +226,8 @@ def finish(stage, lane):
 
 @functools.cache
 def clang():
-    """Settings of CMake for the newest clang that has sanitizers, or none. It takes less time than GCC for the same, and sees more."""
+    """Return CMake's settings for the newest clang that has sanitizers, or none. clang takes less
+    time than GCC for the same, and finds more."""
     for version in (*range(NEWEST_CLANG, LEAST_CLANG - 1, -1), None):
         cc, cxx = (
             shutil.which(f"{name}-{version}" if version else name) for name in ("clang", "clang++")
@@ -241,7 +246,8 @@ def clang():
 
 
 def sanitizer_build(name):
-    """Folder and settings of a build with a sanitizer: one of its own, as every object differs."""
+    """Return folder and settings of a sanitizer's build, which is separate, as every object
+    differs."""
     return ROOT / f"build-{name}", {
         **clang(),
         "CMAKE_BUILD_TYPE": "Release",
@@ -253,18 +259,20 @@ def sanitizer_build(name):
 
 
 def parts_of(folder, programs):
-    """(command line, results) of each part of the unit tests in a build."""
+    """Yield (command line, results) of each part of the unit tests in a build."""
     for program, parts in programs.items():
         for index in range(parts):
             found = folder / f"{program}.{index}.xml"
             words = ["env", f"GTEST_TOTAL_SHARDS={parts}", f"GTEST_SHARD_INDEX={index}"]
-            # What other tests measure of programs beside them is to be right.
+            # A low priority, so that other tests' measurements of programs run at the same time are
+            # right.
             words += ["nice", "-n", "5", "timeout", HANGS, folder / "tests" / "unit" / program]
             yield [*words, f"--gtest_output=xml:{found}", "--gtest_brief=1"], found
 
 
 def unit_tests(stage, env):
-    """Unit and fuzz tests. Where a program ended before it could tell its results, each test is run by itself."""
+    """Run unit and fuzz tests. If a program ended before it could write its results, each test is
+    run by itself."""
     running = []
     for words, found in parts_of(BUILD, UNIT_PROGRAMS):
         found.unlink(missing_ok=True)
@@ -291,19 +299,20 @@ def unit_tests(stage, env):
 
 
 def shards(name):
-    """(command line, results) of each part of a sanitizer's tests."""
+    """Yield (command line, results) of each part of a sanitizer's tests."""
     folder, _ = sanitizer_build(name)
     return parts_of(folder, SANITIZERS[name].programs)
 
 
 def logs(name):
-    """What the tests with a sanitizer say."""
+    """Return the logs of the tests with a sanitizer."""
     folder, _ = sanitizer_build(name)
     return [each.with_suffix(".log") for _, each in shards(name)] + [folder / "fuzz.log"]
 
 
 def sanitizer_script(name):
-    """Builds and runs the tests with a sanitizer, at a low priority. What cannot be built leaves no results."""
+    """Return a script that builds and runs the tests with a sanitizer, at a low priority. If the
+    build fails, there are no results."""
     folder, settings = sanitizer_build(name)
     sanitizer = SANITIZERS[name]
     built = [
@@ -326,7 +335,7 @@ def sanitizer_script(name):
 
 
 def forget_other_compiler(folder):
-    """A build folder has one compiler for good."""
+    """Remove a build folder made for another compiler, as CMake cannot change it."""
     cache = folder / "CMakeCache.txt"
     found = cache.exists() and re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", cache.read_text(), re.M)
     if found and ("clang" in found[1]) != bool(clang()):
@@ -334,7 +343,10 @@ def forget_other_compiler(folder):
 
 
 def start_sanitized(env):
-    """Starts to build and run the tests with sanitizers while others run, which mostly wait. What cannot be built is tried again, and told, later."""
+    """Start to build and run the tests with sanitizers while other tests run, which mostly wait.
+
+    Failed builds are repeated, and reported, later.
+    """
     started = []
     for name in SANITIZERS:
         folder, _ = sanitizer_build(name)
@@ -364,7 +376,8 @@ def stop_sanitized(started):
 
 
 def sanitized(stage, name, env):
-    """The results of unit and fuzz tests in a build with a sanitizer. Where a program ended before it could tell them, each test is run by itself."""
+    """Report the results of unit and fuzz tests in a build with a sanitizer. If a program ended
+    before it could write them, each test is run by itself."""
     folder, settings = sanitizer_build(name)
     found = [each for _, each in shards(name)]
     if SANITIZERS[name].fuzzers:
@@ -377,7 +390,7 @@ def sanitized(stage, name, env):
             count(stage, path)
         for _, path in shards(name):
             code = path.with_suffix(".code").read_text().strip()
-            # Leaks are found when all tests have passed and are told.
+            # Leaks are found after all tests have passed and been recorded.
             if code != "0" and not stage.failed:
                 raise Failed(f"{path.stem} ended with exit code {code}: see its log above")
         return
@@ -386,7 +399,8 @@ def sanitized(stage, name, env):
 
 
 def mutated(stage, env):
-    """Each mutation of tests/mutations in a build of its own: those that no test catches fail."""
+    """Build and test each mutation of tests/mutations; one that no test catches counts as a
+    failure."""
     junit = ROOT / "build-mutants" / "mutations.xml"
     junit.unlink(missing_ok=True)
     done = subprocess.run(
@@ -400,7 +414,8 @@ def mutated(stage, env):
 
 
 def linted(stage, quick):
-    """What needs nothing built; a tool that is not here is skipped, unless all were asked for."""
+    """Run the checks that need no build; missing tools are skipped, unless all checks were
+    requested."""
     for outcome in lint.outcomes(quick):
         missing = outcome.passed is None
         word = "left out" if missing else "passed" if outcome.passed else "FAILED"
@@ -427,7 +442,7 @@ def build_stage(settings, targets=(), title=""):
 
 
 def uses_ninja():
-    """Whether single folders can be built: make has no targets for them."""
+    """Return whether single folders can be built: make has no targets for them."""
     cache = BUILD / "CMakeCache.txt"
     return (
         "CMAKE_GENERATOR:INTERNAL=Ninja" in cache.read_text()
@@ -442,8 +457,12 @@ def lane_stages(lanes):
 
 
 def all_stages(given, env):
-    """Builds and tests, in an order that keeps the processors busy: programs of OpenSHMEM are few and their tests mostly wait, so these run
-    while the rest is built; what polls has the processors nearly for itself; builds with sanitizers run beside the other tests."""
+    """Build and test in an order that keeps the processors busy.
+
+    OpenSHMEM's programs are few and their tests mostly wait, so these run during the remaining
+    build. Tests that poll have the processors nearly to themselves. Sanitizer builds run beside the
+    other tests.
+    """
     settings = {
         "CMAKE_BUILD_TYPE": "Release",
         "NEARCACHE_BUILD_TESTS": "ON",

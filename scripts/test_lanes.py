@@ -1,9 +1,12 @@
-"""Runs pytest in lanes: several at a time, since most of a test of parallel programs is waiting for a launcher.
+"""Runs pytest in lanes, several at a time, since tests of parallel programs mostly wait for a
+launcher.
 
-A lane is one pytest of its own over some files. What polls for messages without a pause (MPICH) is all in one lane, so that never more
-ranks than one program's burn the processors, and what computes comes after it, or gives way to it (builds with sanitizers, of the lowest
-priority): beside compilers a rank waits for its turn, and the other one burns as long. Open MPI's ranks give way while they wait, and its launchers sleep for most of a short run, so the same files with
-Open MPI 4 and 5 are lanes beside it. What one test file prepares for all of its tests is prepared once.
+A lane is one pytest process over some files. Tests that poll for messages without a pause (MPICH)
+are all in one lane, so that the processors are never used up by more than one program's ranks.
+Computing tests come after that lane, or yield to it (sanitizer builds, at the lowest priority):
+beside compilers, a rank waits for its turn while the other one keeps polling. Open MPI's ranks
+yield while they wait, and its launchers sleep for most of a short run, so the same files with Open
+MPI 4 and 5 are lanes beside it. What a test file prepares for all of its tests is prepared once.
 """
 
 import os
@@ -18,7 +21,7 @@ from console import ROOT
 SHMEM = ("tests/shmem", "tests/apps/test_shmem_apps.py")
 LANGUAGE = ("tests/upc/test_language.py", "tests/upc/test_random_c.py")
 MPI = ("tests/mpi", "tests/model", "tests/apps")
-ADVICE = ("tests/cli/test_advise.py",)  # mostly waits for the programs that it gives advice on
+ADVICE = ("tests/cli/test_advise.py",)  # mostly waits for the programs that it advises on
 PROTOCOLS = ("tests/protocol",)  # keeps a processor busy
 OBJECTS = (
     "tests/visibility",
@@ -30,19 +33,19 @@ OBJECTS = (
 
 @dataclass
 class Lane:
-    """Files for one pytest, and what has become of it."""
+    """Files for one pytest process, and its result."""
 
     name: str
     files: list
-    selection: str = ""  # pytest's -k
-    polls: bool = False  # should have the processors for itself, but for what gives way
+    selection: str = ""  # value of pytest's -k
+    polls: bool = False  # needs the processors to itself, except for lanes that yield
     nice: int = 0
     junit: Path = None
     log: Path = None
     process: subprocess.Popen = field(default=None, repr=False)
 
     def start(self, options, env, folder, live=False):
-        """Starts pytest. `live`: what it says is shown at once, not once it is complete."""
+        """Start pytest. `live`: show its output at once, not only when it is complete."""
         folder.mkdir(exist_ok=True)
         self.junit, self.log = (
             folder / f"{self.name}.xml",
@@ -73,7 +76,7 @@ class Lane:
             )
 
     def wait(self):
-        """Waits for its end, says what it said, and returns the exit code."""
+        """Wait for pytest, print its output, and return the exit code."""
         code = self.process.wait()
         if self.log:
             print(self.log.read_text(errors="replace"), flush=True)
@@ -81,7 +84,7 @@ class Lane:
 
     def stop(self):
         if self.process and self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)  # pytest ends its fixtures
+            self.process.send_signal(signal.SIGINT)  # lets pytest tear down its fixtures
             self.process.wait()
 
 
@@ -90,8 +93,11 @@ def test_files():
 
 
 def lanes():
-    """(lanes that need nothing but OpenSHMEM and UPC, what polls and lanes that may run beside it, the others). Each test is in one lane; a
-    file that none names is in the last."""
+    """Return (lanes that need only OpenSHMEM and UPC, the polling lane with those that may run
+    beside it, the others).
+
+    Each test is in one lane; files not listed are in the last.
+    """
     files = test_files()
 
     def take(*prefixes):
@@ -121,6 +127,6 @@ def lanes():
         Lane("commands", take(*files)),
     ]
     return tuple(
-        [lane for lane in group if lane.files]  # pytest without files would run all
+        [lane for lane in group if lane.files]  # without files, pytest would run all
         for group in (early, alone, late)
     )

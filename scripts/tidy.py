@@ -1,6 +1,7 @@
-"""clang-tidy over src/, with a build folder of its own that says how each source is compiled.
+"""Runs clang-tidy over src/, with a build folder of its own that records how each source is
+compiled.
 
-Most of the time goes to headers, so sources are read several together, and for one MPI and one
+Headers take most of the time, so several sources are read together, and only for one MPI and one
 OpenSHMEM: the others differ in a few lines.
 """
 
@@ -16,36 +17,36 @@ from pathlib import Path
 from console import ROOT, build_words, configure, logged
 
 FOLDER = ROOT / "build-lint"
-# The object of a target: src/mpi/CMakeFiles/nearcache_mpi_static.openmpi-4.1.4.dir/...
+# A target's object: src/mpi/CMakeFiles/nearcache_mpi_static.openmpi-4.1.4.dir/...
 TARGET = re.compile(
     r"CMakeFiles/(?P<name>[\w-]+?)(_static|_struct)?(\.(?P<tag>[^/]+))?\.dir/(?P<object>.*)$"
 )
 FINDING = re.compile(r"^\S+?:\d+:\d+: (?:error|warning): ", re.M)
-SHMEM = ("oshmem", "sandia", "openshmem")  # families of OpenSHMEM, in tags
+SHMEM = ("oshmem", "sandia", "openshmem")  # families of OpenSHMEM, as used in tags
 
 
 def compiler(*names):
-    """The first of some compiler wrappers that is here, as CMake's setting."""
+    """Return CMake's setting for the first compiler wrapper that is installed."""
     return next((path for path in map(shutil.which, names) if path), "none")
 
 
 def settings():
-    """A build of src/ alone, for one MPI and one OpenSHMEM."""
+    """Return the settings of a build of src/ alone, for one MPI and one OpenSHMEM."""
     return {
         "CMAKE_BUILD_TYPE": "Release",
         "CMAKE_EXPORT_COMPILE_COMMANDS": "ON",
-        "CMAKE_UNITY_BUILD_BATCH_SIZE": 16,  # so that two processors have as much to do
+        "CMAKE_UNITY_BUILD_BATCH_SIZE": 16,  # keeps two processors equally busy
         "NEARCACHE_BUILD_TESTS": "OFF",
         "NEARCACHE_BUILD_APPS": "OFF",
         "NEARCACHE_BUILD_BENCH": "OFF",
-        "NEARCACHE_PRECOMPILE": "OFF",  # which clang cannot read
+        "NEARCACHE_PRECOMPILE": "OFF",  # clang cannot read precompiled headers of GCC
         "NEARCACHE_MPICC": compiler("mpicc.openmpi", "mpicc"),
         "NEARCACHE_OSHCC": compiler("oshcc"),
     }
 
 
 def sources():
-    """What is compiled of src/, each once, and the tags of the libraries.
+    """Return the compiled sources of src/, each once, and the tags of the libraries.
 
     Archives and shared objects, and the UPC runtime's two kinds of pointers, have the same sources.
     """
@@ -62,7 +63,7 @@ def sources():
 
 
 def prepare(log):
-    """Configures, and makes the code that is generated; the sources."""
+    """Configure, and generate code; return the sources."""
     FOLDER.mkdir(exist_ok=True)
     log.write_text("")
     configure(FOLDER, settings(), log)
@@ -76,14 +77,15 @@ def prepare(log):
 
 
 def ours(said):
-    """Of what clang-tidy said, the findings in src/: also headers of others are named in some."""
+    """Return clang-tidy's findings in src/; some also name other headers."""
     starts = [found.start() for found in FINDING.finditer(said)]
     each = [said[at:end] for at, end in zip(starts, [*starts[1:], len(said)])]
     return [text for text in each if text.startswith(f"{ROOT}/src/") or "diagnostic-error" in text]
 
 
 def run(path, only=""):
-    """Whether clang-tidy finds nothing in sources whose path has `only` in it, and what it finds."""
+    """Return whether clang-tidy finds nothing in sources whose path contains `only`, and its
+    findings."""
     files = [file for file in prepare(FOLDER / "log") if only in file]
 
     def one(file):
@@ -94,7 +96,7 @@ def run(path, only=""):
             stdin=subprocess.DEVNULL,
         )
         if done.returncode != 0 and not FINDING.search(done.stdout):
-            return [done.stderr]  # it did not come to an end
+            return [done.stderr]  # it did not run to completion
         return ours(done.stdout)
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:

@@ -48,9 +48,7 @@ def bytes_per_get(path):
         data = file.read()
     at = len(data)
     fields = []
-    for _ in range(
-        2
-    ):  # dropped, gets: the last byte of a field is below 128, the others are not
+    for _ in range(2):  # dropped, gets: the last byte of a field is below 128, the others are not
         start = at - 1
         while data[start - 1] >= 128:
             start -= 1

@@ -1,11 +1,12 @@
-"""What the generators of the front ends share: their options, and how they write files."""
+"""Common parts of the front ends' generators: options, and writing files."""
 
 import argparse
 from pathlib import Path
 
 
 def arguments(description, compiler, *more):
-    """The options of all of them, one of which is the compiler, `cc` or `cxx`; `more` are the names of further ones."""
+    """Parse the options common to all generators. `compiler` is `cc` or `cxx`; `more` are the names
+    of further options."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -22,13 +23,14 @@ def arguments(description, compiler, *more):
 
 
 def write(path, text):
-    """Leaves an unchanged file alone, so that nothing is compiled again."""
+    """Write a file unless it is unchanged, so that nothing is compiled again."""
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
 
 
 def write_exports(out, names, *patterns):
-    """The version script that exports these symbols and the patterns, and the list for check_exports.py."""
+    """Write the version script that exports these symbols and patterns, and the list for
+    check_exports.py."""
     write(
         out / "exports.map",
         "{\n  global:\n"

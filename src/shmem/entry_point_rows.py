@@ -10,9 +10,9 @@ KINDS = (
     "g p get put get_nbi put_nbi iget iput ibget ibput update fetching fetching_nbi put_signal quiet fence wait test test_any "
     "test_lock barrier release own next plain"
 ).split()
-# Of a function that the header declares and no row names.
+# Kind of a function that the header declares and no row names.
 UNKNOWN = "unknown"
-# Words that may end a parameter that has no name.
+# Words that may end a parameter without a name.
 TYPE_WORDS = set("char short int long unsigned signed float double void bool".split())
 
 
@@ -28,7 +28,7 @@ class Prototype:
 
     @property
     def field(self):
-        """The name in the table of functions below us."""
+        """Name of its field in the table of functions below us."""
         if self.symbol.startswith("shmem_"):
             return self.symbol[len("shmem_") :]
         return (
@@ -39,7 +39,7 @@ class Prototype:
 
 
 def expand(pattern, types):
-    """All names that a pattern stands for."""
+    """Return all names that a pattern stands for."""
     parts = re.findall(r"\[[^]]*\]|\([^)]*\)|\{\w+\}|[^][(){}]+", pattern)
     choices = []
     for part in parts:
@@ -55,7 +55,7 @@ def expand(pattern, types):
 
 
 def read_table(path):
-    """{symbol: kind} of every name in the table."""
+    """Return {symbol: kind} for every name in the table."""
     types, kinds, family = {}, {}, None
     for number, line in enumerate(path.read_text().splitlines(), 1):
         text = line.strip()
@@ -79,7 +79,8 @@ def read_table(path):
     return kinds
 
 
-# Asked beside the functions: whether the default context and the world team are variables, and by which names.
+# Preprocessed with the functions: whether the default context and the world team are variables, and
+# their names.
 QUESTION = """#include <shmem.h>
 #if __has_include(<shmemx.h>)
 #include <shmemx.h>
@@ -90,7 +91,7 @@ nearcache_team_world SHMEM_TEAM_WORLD ;
 
 
 def preprocess(compiler, includes, defines):
-    """The headers as C++ sees them: the functions without the C11 generics."""
+    """Return the headers as C++ sees them: the functions without the C11 generics."""
     command = [
         compiler,
         "-std=c++20",
@@ -108,10 +109,10 @@ def preprocess(compiler, includes, defines):
 
 
 def named_header(compiler, includes, defines):
-    """The text of shmem.h, where the structure behind a handle has a name.
+    """Return the text of shmem.h with names for the structures behind handles.
 
-    Open MPI's handle is a pointer to a structure without a name. In C++ such a type has no linkage, and a function that takes it cannot
-    be called from another file.
+    Open MPI's handle is a pointer to an unnamed structure. In C++ such a type has no linkage, and a
+    function that takes it cannot be called from another file.
     """
     command = [
         compiler,
@@ -134,7 +135,7 @@ def named_header(compiler, includes, defines):
 
 
 def without_attributes(text):
-    """The text without __attribute__((...)), whose parentheses nest."""
+    """Return the text without __attribute__((...)), whose parentheses nest."""
     pieces, at = [], 0
     for match in re.finditer(r"__attribute__\s*\(", text):
         if match.start() < at:
@@ -148,7 +149,8 @@ def without_attributes(text):
 
 
 def parameter_type(text):
-    """`const long *source` -> `const long *`; an array is a pointer to what it holds."""
+    """Return the type of a parameter: `const long *source` -> `const long *`; an array becomes a
+    pointer to its elements."""
     text, arrays = re.subn(r"\[[^]]*\]", "", text.strip())
     match = re.fullmatch(r"(.*[\s*>&])(\w+)", text, re.S)
     if match and match[2] not in TYPE_WORDS and not match[2].endswith("_t"):
@@ -157,10 +159,11 @@ def parameter_type(text):
 
 
 def prototypes(text, known):
-    """What the preprocessed text declares of shmem_, shmemx_ and the functions in `known`: {symbol: Prototype}, and the names
-    of those that cannot be wrapped: not a list of types, or variadic.
+    """Return {symbol: Prototype} of the functions shmem_, shmemx_ and `known` that the preprocessed
+    text declares.
 
-    A function in `known` must be wrapped, or the build ends.
+    Also returns the names of those that cannot be wrapped, because their parameters are not a list
+    of types, or variadic. Exits with a message if one of `known` is among them.
     """
     found = {}
     for match in re.finditer(
@@ -171,7 +174,7 @@ def prototypes(text, known):
             continue
         returns = " ".join(word for word in match[1].split() if word not in ("extern", "inline"))
         if not returns or returns.split()[0] in ("return", "static"):
-            continue  # a call in a function of the header, and such a function
+            continue  # a call within a function of the header, or the head of such a function
         types = (
             []
             if arguments in ("", "void")
@@ -190,6 +193,7 @@ def prototypes(text, known):
 
 
 def variable(text, question):
-    """The variable that a handle of the library is, or None where it is another expression."""
+    """Return the variable behind a handle of the library; None if the handle is another kind of
+    expression."""
     match = re.search(rf"nearcache_{question}\s+([A-Za-z_]\w*)\s*;", text)
     return match and match[1]

@@ -1,4 +1,4 @@
-"""Reads entry_points.txt: the rows, with their C prototypes taken apart."""
+"""Reads entry_points.txt: the rows, with their C prototypes parsed."""
 
 import re
 from dataclasses import dataclass, field
@@ -10,9 +10,10 @@ class Parameter:
     name: str
 
 
-# Kinds whose rows all tell before they go down that others may learn by them.
+# Kinds of all calls from which others may learn what this rank has done; their entry points report
+# a release before the call goes down.
 RELEASING = ("create", "acquire", "acquire_all", "acquire_end", "publish")
-# Kinds whose rows say where they receive.
+# Kinds whose rows say where the call receives.
 RECEIVING = ("write", "acquire", "acquire_all", "publish")
 RECEIVED = (
     "each rank",
@@ -28,21 +29,22 @@ RECEIVED = (
 
 @dataclass
 class Received:
-    """What MPI writes to by a call: C expressions in terms of its parameters, but for `places`."""
+    """The memory that MPI writes in a call: C expressions in terms of its parameters, except
+    `places`."""
 
-    places: str  # anywhere; or how the others are meant: block, each, displaced, all
+    places: str  # anywhere; or the layout of the other fields: block, each, displaced, all
     buffer: str = ""
     counts: str = ""
     displacements: str = ""
     type: str = ""
-    group: str = "all"  # who receives: all, at_root, from_root, but_at_root
+    group: str = "all"  # which ranks receive: all, at_root, from_root, but_at_root
     later: bool = False
 
 
 @dataclass
 class Row:
     kind: str
-    arguments: list  # of the kind: acquire_if(flag) has ["flag"]
+    arguments: list  # arguments of the kind: acquire_if(flag) has ["flag"]
     requirement: str
     returns: str
     symbol: str  # MPI_Get, MPIX_Comm_agree
@@ -52,7 +54,7 @@ class Row:
 
     @property
     def name(self):
-        """Of its field in the table `next`: Get of MPI_Get, X_Continue of MPIX_Continue."""
+        """Name of its field in the table `next`: Get for MPI_Get, X_Continue for MPIX_Continue."""
         return (
             self.symbol[len("MPI_") :]
             if self.symbol.startswith("MPI_")
@@ -61,12 +63,13 @@ class Row:
 
     @property
     def enters_ours(self):
-        """Fortran's entry point converts its arguments and enters our C function."""
+        """Whether Fortran's entry point converts its arguments and calls our C function."""
         return self.of_rma or self.kind == "window"
 
     @property
     def of_rma(self):
-        """In RmaNext: of windows and requests, which a layer below the cache may do itself."""
+        """Whether it is in RmaNext: calls on windows and requests, which a layer below the cache
+        may do itself."""
         windows = (
             any(p.type in ("MPI_Win", "MPI_Win*") for p in self.parameters)
             and self.requirement != "openmpi"
@@ -75,17 +78,18 @@ class Row:
 
     @property
     def releases(self):
-        """Another rank may learn by the call what this one has done."""
+        """Whether another rank may learn by the call what this one has done."""
         return self.kind in RELEASING or (self.kind == "window" and self.arguments == ["releases"])
 
     @property
     def persistent(self):
-        """It makes a request that is started later, as often as the program likes."""
+        """Whether it makes a request that is started later, any number of times."""
         return bool(re.search(r"_init(_c)?$", self.name))
 
     @property
     def received(self):
-        """A Received, or None if MPI writes to no memory of the program's by this call, or another call tells."""
+        """A Received; None if MPI writes none of the program's memory in this call, or another call
+        reports it."""
         buffers = [
             p.name
             for p in self.parameters
@@ -137,7 +141,7 @@ class Row:
 
     @property
     def everywhere(self):
-        """Every real MPI has it (SimGrid's may lack any)."""
+        """Whether every real MPI has it (SimGrid's may lack any)."""
         return self.requirement in ("", "not-simgrid")
 
 
@@ -149,7 +153,7 @@ def parse_parameter(text):
     text = text.strip()
     match = re.fullmatch(r"(.*?)(\w+)\s*((?:\[\w*\])*)", text)
     kind, name, arrays = match.group(1).strip(), match.group(2), match.group(3)
-    if arrays:  # int ranges[][3] and int counts[] are pointers to what they hold
+    if arrays:  # int ranges[][3] and int counts[] are pointers to their elements
         kind += "*"
     return Parameter(re.sub(r"\s*\*", "*", kind), name)
 

@@ -1,10 +1,14 @@
-"""What an entry point tells before its call goes down, in C and in Fortran: that it releases, and where it receives (see entry_points.txt)."""
+"""Generates what an entry point reports before its call goes down, in C and in Fortran: a release,
+and where the call receives (see entry_points.txt)."""
 
 import re
 
 
 def told(row, expression=lambda name: name):
-    """The statements. `expression` gives the C value of a parameter, by its name. A release looks at pages that are told of after it."""
+    """Return the reporting statements. `expression` gives the C value of a parameter, by its name.
+
+    Reports of received memory follow the release, which inspects the pages reported after it.
+    """
     releases = (
         ["note_release();"] if row.releases else ["note_write();"] if row.kind == "write" else []
     )
@@ -17,7 +21,7 @@ def told(row, expression=lambda name: name):
         else f"if (receives_{received.group}({expression('root')}, {expression('comm')})) "
     )
     lines = [*releases, f"{group}{telling(received, expression)};"]
-    # What a release does where nobody reads.
+    # The part of a release that is needed even without readers.
     locks = "  take_waiting_locks();\n" if row.releases else ""
     return (
         locks

@@ -1,4 +1,5 @@
-"""The Fortran entry points of entry_points.txt's rows: which symbols there are, and their code (see fortran.h)."""
+"""Generates the Fortran entry points of entry_points.txt's rows: their symbols, and their code (see
+fortran.h)."""
 
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ HANDLES = {
 }
 OF_REQUESTS = ("complete", "query", "release")
 FAILED = "MPI_ERR_OTHER"
-# Strings bring their lengths after the last argument, and no call of ours has more of them than this.
+# Lengths of strings follow the last argument; none of our calls has more strings than this.
 HIDDEN_LENGTHS = 6
 
 
@@ -45,7 +46,7 @@ def entries(rows, family):
 
 
 def manglings(name):
-    """What Fortran compilers make of an external name."""
+    """Return the spellings that Fortran compilers give an external name."""
     return [name, name + "_", name + "__", name.upper()]
 
 
@@ -73,7 +74,7 @@ def mpich_entries(row):
     name = lower[:-2] + "_f08_large_" if row.name.endswith("_c") else lower + "_f08_"
     make = entering_call if row.enters_ours else passed_call
     found = [Entry("fortran_" + name, [name], make(row, "fortran_" + name, name))]
-    if row.name == "Win_get_attr":  # ends in no MPI_X at all
+    if row.name == "Win_get_attr":  # the only one whose Fortran form calls no MPI_X
         found.append(
             Entry("fortran_" + lower, manglings(lower), make(row, "fortran_" + lower, lower + "_"))
         )
@@ -81,14 +82,17 @@ def mpich_entries(row):
 
 
 def count_of(row):
-    """How many requests an array of a call has."""
+    """Return the expression for the number of requests in a call's array."""
     counted = row.arguments[0] if row.kind != "release" else "1"
     return counted if counted == "1" else "*" + counted
 
 
 def argument(row, parameter):
-    """(Fortran parameter, C argument, declaration before the call, statement after it) of one C parameter. What declares an object leaves
-    its results to the Fortran variable at the end."""
+    """Return (Fortran parameter, C argument, declaration before the call, statement after it) for
+    one C parameter.
+
+    A declared object stores its results in the Fortran variable when it goes out of scope.
+    """
     kind, name = parameter.type, parameter.name
     if kind == "int":
         return f"const MPI_Fint* {name}", f"static_cast<int>(*{name})", "", ""
@@ -128,7 +132,7 @@ def argument(row, parameter):
         return f"MPI_Fint* {name}", f"&c_{name}", f"int c_{name} = {first};", f"*{name} = {out};"
     if kind in ("MPI_Aint*", "MPI_Count*"):
         return f"{kind} {name}", name, "", ""
-    if kind == "MPI_Win*":  # a new window's variable may hold anything
+    if kind == "MPI_Win*":  # the variable of a new window may hold anything
         first = f"win_in({name})" if row.name == "Win_free" else "MPI_WIN_NULL"
         return (
             f"MPI_Fint* {name}",
@@ -150,7 +154,7 @@ def argument(row, parameter):
 
 
 def entering_call(row, target, below):
-    """Converts the arguments and enters our own MPI_X."""
+    """Return a function that converts the arguments and calls our own MPI_X."""
     if row.name == "Win_get_attr":
         return attribute_call(row, target, below)
     if row.name == "Init":
@@ -164,7 +168,7 @@ def entering_call(row, target, below):
     lines = [f'extern "C" void {target}({", ".join(parameters + ["MPI_Fint* ierror"])}) {{']
     lines += ["  " + b for b in before]
     lines.append(f"  const int code = {row.symbol}({', '.join(arguments)});")
-    if row.kind in OF_REQUESTS:  # a call that fails has results all the same
+    if row.kind in OF_REQUESTS:  # a failed call has results all the same
         lines += ["  " + a for a in after]
     elif after:
         lines.append("  if (code == MPI_SUCCESS) {")
@@ -173,7 +177,11 @@ def entering_call(row, target, below):
 
 
 def attribute_call(row, target, below):
-    """A window's own attributes are pointers in C and values in Fortran; the program's are between it and the Fortran library."""
+    """Return the function for window attributes.
+
+    A window's own attributes are pointers in C and values in Fortran; the program's attributes are
+    left to the Fortran library.
+    """
     parameters = "const MPI_Fint* win, const MPI_Fint* win_keyval, MPI_Aint* attribute_val, MPI_Fint* flag, MPI_Fint* ierror"
     types = "const MPI_Fint*, const MPI_Fint*, MPI_Aint*, MPI_Fint*, MPI_Fint*"
     return (
@@ -190,8 +198,10 @@ def attribute_call(row, target, below):
 
 
 def passed_call(row, target, below):
-    """Hands everything to the next Fortran symbol, then tells the cache. The error code is looked at, so it is asked for where the
-    program does not."""
+    """Return a function that passes all arguments to the next Fortran symbol, then tells the cache.
+
+    The error code is needed, so it is requested even if the program does not.
+    """
     count = len(row.parameters) + 1 + HIDDEN_LENGTHS
     words = [f"a{i}" for i in range(count)]
     place = {p.name: f"static_cast<const MPI_Fint*>(a{i})" for i, p in enumerate(row.parameters)}
@@ -210,7 +220,7 @@ def passed_call(row, target, below):
 
 
 def value_of(row, name):
-    """The C value of a parameter that is passed on."""
+    """Return the C value of a parameter of a passed call."""
     index, parameter = next((i, p) for i, p in enumerate(row.parameters) if p.name == name)
     if parameter.type in ("void*", "const void*"):
         return f"receiving_address_in(a{index})"
@@ -272,10 +282,11 @@ FORTRAN = {
 
 
 def aliases(fortran):
-    """In the archive there are no trampolines: the symbols are other names of the functions."""
+    """Return aliases: the archive has no trampolines, so the symbols are other names of the
+    functions."""
     text = (
         "\n#ifdef NEARCACHE_STATIC\n"
-        "#ifndef __clang__\n"  # which has no such warning
+        "#ifndef __clang__\n"  # clang has no such warning
         '#pragma GCC diagnostic ignored "-Wattribute-alias"\n'
         "#endif\n"
         'extern "C" {\n'

@@ -1,4 +1,5 @@
-"""The wrappers of the network model (network_model.cpp): every row that moves data, completes it, or says that a request is complete."""
+"""Generates the wrappers of the network model (network_model.cpp): for every row that moves data,
+completes it, or reports that a request is complete."""
 
 import re
 
@@ -35,7 +36,7 @@ def body_of_request_call(row, names, call):
     lines = [f"RequestDeadlines deadlines({count}, {requests});"]
     if not row.name.startswith(
         "Wait"
-    ):  # what is still under way is not complete, whatever the network below says
+    ):  # operations in flight in the model are incomplete, whatever the network below says
         output = "outcount" if "outcount" in names else "flag"
         index = " *indx = MPI_UNDEFINED;" if "indx" in names else ""
         lines.append(f"if (deadlines.ahead()) {{ *{output} = 0;{index} return MPI_SUCCESS; }}")
@@ -46,7 +47,7 @@ def body_of_request_call(row, names, call):
 
 
 def body(row):
-    """The statements of a row's wrapper; None if the model has nothing to do with it."""
+    """Return the statements of a row's wrapper; None if the model need not handle it."""
     names = [p.name for p in row.parameters]
     call = f"model().layer.below.{row.name}({', '.join(names)})"
     if "target_rank" in names and "win" in names:
@@ -67,7 +68,7 @@ def parameters_of(row):
 
 
 def source(rows):
-    """Functions modelled_X, and cover(), which puts them into a table."""
+    """Return the functions modelled_X, and cover(), which puts them into a table."""
     modelled = [(row, lines) for row in rows if row.of_rma and (lines := body(row)) is not None]
     text = "".join(
         f"int modelled_{row.name}({parameters_of(row)}) {{\n  " + "\n  ".join(lines) + "\n}\n"

@@ -1,4 +1,5 @@
-"""The functions of the RMA engine's layer (rma/layer.cpp): every row of a window that the engine does itself; calls on other windows go on down."""
+"""Generates the functions of the RMA engine's layer (rma/layer.cpp), for every row on windows that
+the engine handles itself; calls on other windows go down."""
 
 ORIGIN = "{origin_addr, origin_count, origin_datatype}"
 TARGET = "{target_rank, target_disp, target_count, target_datatype}"
@@ -31,7 +32,8 @@ CALLS = {
     "Win_get_group": "get_group(group)",
     "Win_shared_query": "shared_query(rank, size, disp_unit, baseptr)",
 }
-# Calls on requests, among which there may be fetches under way: what is done about these before the host is asked.
+# Calls on requests, which may include fetches in flight: what to do about these before the host is
+# called.
 REQUESTS = {
     "Wait": "wait(1, request)",
     "Waitall": "wait(count, array_of_requests)",
@@ -50,7 +52,8 @@ REQUESTS = {
     "X_Continue": "wait(1, op_request)",
     "X_Continueall": "wait(count, op_requests)",
 }
-# Calls that wait for one of several: how many, the same call that does not wait, and what else of its answer.
+# Calls that wait for one of several requests: the number of requests, the equivalent call that does
+# not wait, and how to return the rest of its answer.
 WAITS_FOR_ONE = {
     "Waitany": ("count", "Testany(count, array_of_requests, indx, &found, status)", ""),
     "Waitsome": (
@@ -59,24 +62,25 @@ WAITS_FOR_ONE = {
         "*outcount = found;",
     ),
 }
-# What a window that was used last may do at once, before anything is asked: calls that return true then.
+# Calls that the most recently used window may complete at once, without further checks; they then
+# return true.
 SHORT = {
     "Put": "put_word(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype)",
     "Get": "get_word(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype)",
     "Win_flush": "flush_at_once(rank)",
 }
-# What a window tells of itself; also while it is freed, to callbacks of its attributes.
+# Queries about a window, which callbacks of its attributes may still make while it is freed.
 DESCRIPTIONS = ("Win_get_group", "Win_shared_query")
 CREATIONS = ("Win_create", "Win_allocate", "Win_create_dynamic")
 
 
 def requested(name):
-    """The operation that a request-based one is: Put of Rput."""
+    """Return the operation of a request-based one: Put for Rput."""
     return name[1:].capitalize() if name.startswith("R") else ""
 
 
 def body(row):
-    """The statements of a row's function; None if the engine leaves it to the host."""
+    """Return the statements of a row's function; None if the engine leaves it to the host."""
     name = row.name.removesuffix("_c")
     below = f"below_engine().{row.name}({', '.join(p.name for p in row.parameters)})"
     if name in CREATIONS:
@@ -94,7 +98,7 @@ def body(row):
         ]
     if name in REQUESTS:
         looked = f"engine_fetches().{REQUESTS[name]};"
-        if name == "X_Request_is_complete":  # which returns no code
+        if name == "X_Request_is_complete":  # it returns no error code
             return [f"if (!engine_fetches().none()) {looked}", f"return {below};"]
         return [
             f"if (engine_fetches().none()) return {below};",
@@ -129,7 +133,7 @@ def body(row):
 
 
 def source(rows):
-    """Functions engine_does_X, and cover_by_engine(), which puts them into a table."""
+    """Return the functions engine_does_X, and cover_by_engine(), which puts them into a table."""
     done = [(row, lines) for row in rows if row.of_rma and (lines := body(row)) is not None]
     text = ""
     for row, lines in done:
@@ -138,7 +142,7 @@ def source(rows):
         )
         short = SHORT.get(row.name.removesuffix("_c"))
         if short:
-            # Out of line, so that the short way does not pay for its registers.
+            # Out of line, so that the short path need not save its registers.
             name = f"engine_fully_does_{row.name}"
             text += f"[[gnu::noinline]] int {name}({parameters}) {{\n  "
             text += "\n  ".join(lines) + "\n}\n"
