@@ -61,7 +61,8 @@ function(nearcache_find_mpis)
   set(NEARCACHE_FEW_MPI_TAGS ${few} PARENT_SCOPE)
 endfunction()
 
-# One MPICH and one Open MPI: enough for what does not depend on the MPI. (tests/support/launch.py chooses the same.)
+# One MPICH and one Open MPI: enough for anything that does not depend on the MPI.
+# (tests/support/launch.py chooses the same.)
 function(nearcache_newest_of_each_family out)
   set(families "")
   foreach(tag IN LISTS ARGN)
@@ -85,7 +86,8 @@ function(nearcache_newest_of_each_family out)
   set(${out} ${few} PARENT_SCOPE)
 endfunction()
 
-# What a compile wrapper would add: folders of headers, definitions, words for the linker. All empty where it cannot say.
+# What a compile wrapper would add: header folders, definitions, words for the linker. All empty if
+# it does not say.
 function(nearcache_ask_wrapper path includes_out defines_out link_out)
   execute_process(COMMAND ${path} -show OUTPUT_VARIABLE shown ERROR_QUIET
                   OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed)
@@ -110,7 +112,7 @@ function(nearcache_ask_wrapper path includes_out defines_out link_out)
   set(${link_out} "${link}" PARENT_SCOPE)
 endfunction()
 
-# The family and version of the MPI whose mpi.h is in INCLUDES, asked of the preprocessor.
+# The family and version of the MPI whose mpi.h is in INCLUDES, determined by the preprocessor.
 function(nearcache_mpi_identify includes defines family_out version_out)
   set(flags "")
   foreach(dir IN LISTS includes)
@@ -129,7 +131,7 @@ function(nearcache_mpi_identify includes defines family_out version_out)
   set(${version_out} "${version}" PARENT_SCOPE)
 endfunction()
 
-# The compile settings of one MPI for TARGET.
+# Applies the compile settings of one MPI to TARGET.
 function(nearcache_use_mpi target tag)
   target_include_directories(${target} SYSTEM PRIVATE ${MPI_${tag}_INCLUDES})
   target_compile_definitions(${target} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX ${MPI_${tag}_DEFINES})
@@ -178,7 +180,8 @@ function(nearcache_mpi_program name)
   endif()
 endfunction()
 
-# The tag of SimGrid's SMPI, simgrid-<version>; empty where it is not installed. Sets MPI_<tag>_INCLUDES with it.
+# The tag of SimGrid's SMPI, simgrid-<version>; empty if it is not installed. Also sets
+# MPI_<tag>_INCLUDES.
 function(nearcache_simgrid_tag tag_out)
   find_program(NEARCACHE_SMPICXX smpicxx)
   find_path(NEARCACHE_SMPI_INCLUDE smpi/mpi.h)
@@ -200,9 +203,10 @@ function(nearcache_simgrid_tag tag_out)
   set(${tag_out} ${tag} PARENT_SCOPE)
 endfunction()
 
-# A program as smpirun loads it, twice: NAME, and NAME_cached with Nearcache's archive. smpirun opens a copy of the
-# program for every rank, so that each has variables of its own: hence a module, and all of Nearcache inside of it.
-# Work that the simulator cannot see is charged by apps/common/virtual_time.h.
+# A program in the form that smpirun loads, twice: NAME, and NAME_cached with Nearcache's archive.
+# smpirun opens a copy of the program for every rank, so that each has its own variables; the
+# program must therefore be a module, with all of Nearcache inside it. Work that the simulator
+# cannot see is charged by apps/common/virtual_time.h.
 function(nearcache_simgrid_program name tag sources archives libs)
   list(TRANSFORM archives APPEND .${tag})
   foreach(kind plain cached)
@@ -221,7 +225,7 @@ function(nearcache_simgrid_program name tag sources archives libs)
       target_link_libraries(${target} PRIVATE -Wl,--whole-archive ${library} -Wl,--no-whole-archive)
     endif()
     target_link_libraries(${target} PRIVATE ${archives} ${libs} ${NEARCACHE_SIMGRID_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS})
-    # `main` must be seen by smpirun's loader.
+    # smpirun's loader must see `main`.
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${output} PREFIX "" SUFFIX "" CXX_VISIBILITY_PRESET default
                           LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/${tag})
   endforeach()

@@ -1,9 +1,11 @@
-# Headers of the C++ library are a third of what it takes to compile a small source, for every MPI anew. The scripts have
-# them compiled once for all targets of like flags; else each source reads what it includes.
+# For every MPI, headers of the C++ library take a third of a small source's compile time. The
+# scripts therefore compile them once for all targets with the same flags; without this option, each
+# source reads what it includes.
 #
 #   nearcache_precompile(TARGET [HEADERS <header> ...] [LIBS <library> ...])
-#       of C++ sources alone, once its compile options are set; HEADERS: these, and always; LIBS: whose headers they are. Their definitions
-#       must be known: headers that were compiled without them are not used, without a word.
+#       for targets with only C++ sources, after setting their compile options. HEADERS: precompile
+#       these, whether or not the option is set. LIBS: the libraries that these headers belong to. Their
+#       definitions must be known: headers compiled without them are silently not used.
 option(NEARCACHE_PRECOMPILE "Compile the headers of the C++ library once for many targets" OFF)
 mark_as_advanced(NEARCACHE_PRECOMPILE)
 
@@ -19,15 +21,16 @@ function(nearcache_precompile target)
         <mutex> <optional> <span> <string> <thread> <unordered_map> <utility> <vector>)
   endif()
   nearcache_precompiled(${target} "${arg_HEADERS}" "${arg_LIBS}" precompiled)
-  # Where single sources have flags of their own, these headers do not fit, and are read anew.
+  # For single sources with flags of their own, these headers do not fit and are read anew.
   set_target_properties(${target} PROPERTIES PCH_WARN_INVALID OFF)
   target_precompile_headers(${target} REUSE_FROM ${precompiled})
 endfunction()
 
-# The target with HEADERS as TARGET can use them: one for each set of flags, and for programs apart from libraries.
+# The target whose precompiled HEADERS TARGET can use: one for each set of flags, and separate ones
+# for programs and libraries.
 function(nearcache_precompiled target headers libraries out)
   get_target_property(options ${target} COMPILE_OPTIONS)
-  if(NOT options)  # as in another project, which has set none
+  if(NOT options)  # in another project, which has set none
     set(options "")
   endif()
   list(REMOVE_DUPLICATES options)

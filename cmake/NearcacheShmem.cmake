@@ -1,12 +1,14 @@
 # Finds the OpenSHMEM libraries of this machine and builds programs for each of them.
 #
-# One OpenSHMEM is one *tag*: oshmem-4.1.4 (Open MPI's, by the version of Open MPI), sandia-1.5, openshmem-1.5 (any other, by the
-# version of the specification). For each tag SHMEM_<tag>_INCLUDES, _DEFINES, _LINK, _WRAPPER are set; NEARCACHE_SHMEM_TAGS holds all
-# tags. It is empty where there is no OpenSHMEM: its front end, programs and tests are left out then.
+# One OpenSHMEM is one *tag*: oshmem-4.1.4 (Open MPI's, by the version of Open MPI), sandia-1.5,
+# openshmem-1.5 (any other, by the version of the specification). For each tag SHMEM_<tag>_INCLUDES,
+# _DEFINES, _LINK, _WRAPPER are set; NEARCACHE_SHMEM_TAGS holds all tags. If it is empty, there is
+# no OpenSHMEM, and its front end, programs and tests are left out.
 #
 #   nearcache_find_shmems()
 #   nearcache_shmem_program(name SOURCES a.c ... [LIBS lib ...] [STATIC])
-#       -> build/bin/<tag>/<name>, target <name>.<tag>, one for every OpenSHMEM found; STATIC: with libnearcache_shmem.a linked in
+#       -> build/bin/<tag>/<name>, target <name>.<tag>, one for every OpenSHMEM found;
+#          STATIC: with libnearcache_shmem.a linked in
 
 function(nearcache_find_shmems)
   set(NEARCACHE_SHMEM_TAGS "" PARENT_SCOPE)
@@ -47,7 +49,8 @@ function(nearcache_find_shmems)
   set(NEARCACHE_SHMEM_TAGS ${tags} PARENT_SCOPE)
 endfunction()
 
-# The tag of the OpenSHMEM whose shmem.h is in INCLUDES, asked of the preprocessor; empty where there is none.
+# The tag of the OpenSHMEM whose shmem.h is in INCLUDES, determined by the preprocessor; empty if
+# there is none.
 function(nearcache_shmem_identify includes defines tag_out)
   list(TRANSFORM includes PREPEND -I)
   list(TRANSFORM defines PREPEND -D)
@@ -66,7 +69,7 @@ function(nearcache_shmem_identify includes defines tag_out)
   set(${tag_out} "${tag}" PARENT_SCOPE)
 endfunction()
 
-# The compile settings of one OpenSHMEM for TARGET.
+# Applies the compile settings of one OpenSHMEM to TARGET.
 function(nearcache_use_shmem target tag)
   target_include_directories(${target} SYSTEM PRIVATE ${SHMEM_${tag}_INCLUDES})
   target_compile_definitions(${target} PRIVATE ${SHMEM_${tag}_DEFINES})
@@ -77,7 +80,7 @@ function(nearcache_shmem_program name)
   foreach(tag IN LISTS NEARCACHE_SHMEM_TAGS)
     set(target ${name}.${tag})
     add_executable(${target} ${arg_SOURCES})
-    # Programs of several C files, each with functions of its own by the same names.
+    # The C files of a program may each have functions of the same names.
     set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
     nearcache_use_shmem(${target} ${tag})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)

@@ -1,6 +1,8 @@
-# upc.json: what upcc has to know of each OpenSHMEM, so that it works as well where the build is gone.
+# upc.json: what upcc needs to know about each OpenSHMEM, so that it still works after the build is
+# deleted.
 #
-#   nearcache_describe_upc(file [headers])      headers: the folder of the public headers, where that is not <prefix>/include
+#   nearcache_describe_upc(file [headers])      headers: the folder of the public headers, if that is not
+#                                               <prefix>/include
 
 function(nearcache_json_list out)
   list(TRANSFORM ARGN REPLACE "([\"\\])" "\\\\\\1")

@@ -10,9 +10,9 @@ set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 DEPS=$ROOT/.deps
 
-# One row per Debian package: package, then how to see that it is there already in another way than by dpkg
-# (cmd:NAME in PATH, header:FILE, file:PATH, python:MODULES importable), so that a machine with its own compiler or cmake will do.
-# OpenSHMEM (oshcc, oshrun, shmem.h) is a part of Open MPI's packages.
+# One row per Debian package: package, then how to detect it other than by dpkg (cmd:NAME in PATH,
+# header:FILE, file:PATH, python:MODULES importable), so that a machine's own compiler or cmake will
+# do. OpenSHMEM (oshcc, oshrun, shmem.h) is part of Open MPI's packages.
 demo_packages="
 g++             cmd:g++
 cmake           cmd:cmake
@@ -45,7 +45,7 @@ groff           cmd:groff
 chromium        browser
 fonts-dejavu-core font"
 
-# What ./test --long makes packages with.
+# What ./test --long needs to build packages.
 long_packages="
 debhelper       cmd:dh
 dh-python       cmd:dh_python3
@@ -54,7 +54,8 @@ python3-click   file:/usr/lib/python3/dist-packages/click
 python3-rich    file:/usr/lib/python3/dist-packages/rich
 python3-pyelftools file:/usr/lib/python3/dist-packages/elftools"
 
-# What ./test --lint has beside tools by pip; an MPI and an OpenSHMEM, as clang-tidy reads their headers.
+# What ./test --lint needs besides tools by pip; an MPI and an OpenSHMEM, as clang-tidy reads their
+# headers.
 lint_packages="
 g++             cmd:g++
 cmake           cmd:cmake
@@ -67,7 +68,7 @@ openmpi-bin     cmd:mpiexec.openmpi
 libopenmpi-dev  cmd:mpicc.openmpi
 shellcheck      cmd:shellcheck"
 
-# In place of PyPI's MPICH, where that cannot be installed (no wheel for the machine, no access to PyPI).
+# Replaces PyPI's MPICH if that cannot be installed (no wheel for the machine, no access to PyPI).
 fallback_packages="
 mpich           cmd:mpiexec.mpich
 libmpich-dev    cmd:mpicc.mpich"
@@ -81,17 +82,17 @@ say() { printf 'setup: %s\n' "$*"; }
 
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
-# The sanitizers' builds are clang's where it is new enough for our C++ (scripts/run_tests.py).
+# Sanitizer builds use clang if it is new enough for our C++ (scripts/run_tests.py).
 least_clang=16
 
-# The newest clang here, or nothing.
+# Prints the newest clang installed, or nothing.
 clang_here() {
     local version
     for version in {30..16}; do command -v "clang-$version" && return 0; done
     command -v clang
 }
 
-# The version of clang that this release has by that name, or nothing.
+# Prints the version of this release's package clang, or nothing.
 version_of_clang() { apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n1; }
 
 clang_present() {
@@ -101,15 +102,15 @@ clang_present() {
     [ "${version%%.*}" -ge $least_clang ] || ! apt-cache show clang-$least_clang >/dev/null 2>&1
 }
 
-# Debian and Ubuntu put clang's sanitizer and fuzzer runtimes into packages whose names changed over the years, so look
-# for the file itself.
+# Debian and Ubuntu have renamed the packages of clang's sanitizer and fuzzer runtimes over the
+# years, so look for the file itself.
 clang_runtime_present() {
     local clang
     clang=$(clang_here) && clang_present &&
         compgen -G "$("$clang" -print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null
 }
 
-# By whatever name; those that tests/support/browser.py looks for.
+# Whether a browser is installed, under any of the names that tests/support/browser.py looks for.
 browser_present() {
     local name
     for name in chromium chromium-browser google-chrome google-chrome-stable; do
@@ -132,12 +133,12 @@ present() {
         clang) clang_present ;;
         clang-runtime) clang_runtime_present ;;
         browser) browser_present ;;
-        font) compgen -G "/usr/share/fonts/*/*" >/dev/null ;;  # without one a browser draws no text
+        font) compgen -G "/usr/share/fonts/*/*" >/dev/null ;;  # without a font, a browser draws no text
         *) return 1 ;;
     esac
 }
 
-# The packages of the rows in $1 that are not there, one per line.
+# Prints the packages of the rows in $1 that are missing, one per line.
 missing_packages() {
     local package probe
     while read -r package probe; do
@@ -145,8 +146,8 @@ missing_packages() {
     done <<<"$1"
 }
 
-# The name under which this release has the package: clang may be too old by that name, its runtime has none of its own on older ones, and
-# Ubuntu calls the browser chromium-browser.
+# Prints the name of the package in this release: its `clang` may be too old, older releases have no
+# separate package for the runtime, and Ubuntu calls the browser chromium-browser.
 package_name() {
     local name=$1 version
     case $name in clang | libclang-rt-dev)
@@ -191,11 +192,12 @@ install_packages() {
     [ -z "$missing" ] || say "still not found after the installation: ${missing//$'\n'/ }"
 }
 
-# A venv is complete when its stamp holds what was asked for; the stamp names the folder too, as venvs cannot be moved.
+# A venv is complete if its stamp holds all requirements; the stamp also names the folder, as venvs
+# cannot be moved.
 install_venv() {
     local name=$1 stamp="$ROOT $2" dir=$DEPS/$1
     shift 2
-    # A venv that already holds more (the tests') serves the demo as well.
+    # A venv with more packages (the tests') also serves the demo.
     local have="" requirement complete=1
     [ ! -e "$dir/.nearcache-stamp" ] || have=$(<"$dir/.nearcache-stamp")
     for requirement in $stamp; do
@@ -228,10 +230,10 @@ main() {
     dry_run=""
     [ "${2:-}" != --dry-run ] || dry_run=1
     case $what in demo | figures | test | long | lint) ;; *) fail "usage: scripts/setup.sh demo|figures|test|long|lint [--dry-run]" ;; esac
-    # Compile wrappers and lists of folders (LD_PRELOAD, PATH) have no way to quote them.
+    # Compile wrappers and lists of folders (LD_PRELOAD, PATH) cannot quote these characters.
     case $ROOT in *[[:space:]:]*) fail "there is a blank or a colon in $ROOT: move the checkout to a folder without" ;; esac
     mkdir -p "$DEPS"
-    # Our own package, in place; asked for anew when its requirements change.
+    # Our own package, as an editable install, which is repeated if its requirements change.
     local digest packages=$demo_packages venvs=$demo_venvs tools="$ROOT" tools_stamp
     digest=$(cksum <"$ROOT/pyproject.toml" | tr -d ' ')
     tools_stamp=nearcache-$digest
@@ -250,7 +252,7 @@ main() {
         tools="${ROOT}[lint]"
         tools_stamp+=" nearcache-lint-$digest"
     fi
-    # What the tools hold already stays.
+    # Packages installed for the tools before are kept.
     local stamp="" word
     [ ! -e "$DEPS/tools/.nearcache-stamp" ] || stamp=$(<"$DEPS/tools/.nearcache-stamp")
     for word in $stamp; do
@@ -260,7 +262,7 @@ main() {
     install_packages "$packages"
     [ -n "$dry_run" ] || python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' ||
         fail "$(command -v python3) is older than 3.9; put a newer python3 first in PATH"
-    install_venv tools "$tools_stamp" -e "$tools" &  # pip keeps one processor busy, and not all the time
+    install_venv tools "$tools_stamp" -e "$tools" &  # pip uses one processor, and not all the time
     local tools_pid=$!
     [ -z "$venvs" ] || install_mpi_venvs "$venvs"
     wait "$tools_pid" || fail "the Python tools could not be installed"
