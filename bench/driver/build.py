@@ -1,4 +1,4 @@
-"""Sets the project up and builds what the measurements need."""
+"""Configures the project and builds what the measurements need."""
 
 import json
 import os

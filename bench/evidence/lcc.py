@@ -1,4 +1,5 @@
-"""Fig. 15 and 16: local clustering coefficients by storage and index, and how the gets were answered."""
+"""Fig. 15 and 16: local clustering coefficients by storage and index, and how gets were
+answered."""
 
 import json
 import math

@@ -1,4 +1,5 @@
-"""foMPI's claims (SC 2013), answered by the RMA engine beside the best host on this machine."""
+"""foMPI's claims (SC 2013), answered by the RMA engine compared with the best host on this
+machine."""
 
 from driver import rma
 from driver.rma_apps import ONE_SIDED

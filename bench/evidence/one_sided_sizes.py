@@ -1,4 +1,5 @@
-"""foMPI's paper, Fig. 4 to 7: latency, overlap, rate and atomics by size, on the RMA engine and on every MPI of the build."""
+"""foMPI's paper, Fig. 4 to 7: latency, overlap, rate and atomics by size, on the RMA engine and on
+every MPI of the build."""
 
 from driver import rma
 from driver.numbers import median, summarise

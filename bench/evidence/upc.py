@@ -1,4 +1,5 @@
-"""The thesis on a UPC runtime (Lewis, MTSU 2020): put and get by size (Fig. 13, 14), cpi, STREAM, RandomAccess (19 to 21, 23, 24)."""
+"""The thesis on a UPC runtime (Lewis, MTSU 2020): put and get by size (Fig. 13, 14), cpi, STREAM,
+RandomAccess (19 to 21, 23, 24)."""
 
 import os
 

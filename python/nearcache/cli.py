@@ -1,4 +1,5 @@
-"""The command line: nearcache run | advise | simulate | report | compare | options | counters | doctor | build."""
+"""The command line of nearcache: run, advise, simulate, report, compare, options, counters, doctor,
+build."""
 
 from __future__ import annotations
 

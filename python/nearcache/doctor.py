@@ -1,4 +1,5 @@
-"""`nearcache doctor`: which MPIs and OpenSHMEMs are here, which preload objects, does each work, and what is wrong."""
+"""`nearcache doctor`: finds MPIs, OpenSHMEMs and preload objects, tests each, and reports what is
+wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shows a report as text."""
+"""Formats a report as text."""
 
 from __future__ import annotations
 

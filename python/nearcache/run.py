@@ -1,4 +1,5 @@
-"""`nearcache run`: finds the program's MPI or OpenSHMEM and starts the command with the right objects preloaded."""
+"""`nearcache run`: finds the program's MPI or OpenSHMEM and starts the command with the right
+objects preloaded."""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Advice for OpenSHMEM and UPC programs: does the page cache help, of what size, and does the program keep its contract?
+"""Advice for OpenSHMEM and UPC programs: whether the page cache helps, at what size, and whether
+the program keeps its contract.
 
-Such a program is run twice: once uncached with a trace, whose replay tells what the cache would save, and once cached with
-`shmem_check`, which compares every hit with what is there (docs/semantics-openshmem.md).
+Such a program is run twice: first uncached with a trace, whose replay shows what the cache would
+save, then cached with `shmem_check`, which compares every hit with the remote data
+(docs/semantics-openshmem.md).
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""upcc: UPC 1.3 translated to C with calls to the runtime on OpenSHMEM."""
+"""upcc: translates UPC 1.3 to C with calls to the runtime on OpenSHMEM."""

@@ -1,4 +1,4 @@
-"""python -m nearcache.upcc: upcc where its script is not installed."""
+"""python -m nearcache.upcc: runs upcc where its script is not installed."""
 
 from .driver import entry
 

@@ -1,11 +1,12 @@
-"""The lexer of preprocessed UPC: the whole text becomes a list of tokens at once, by one regular expression.
+"""The lexer of preprocessed UPC, which turns the whole text into a list of tokens at once.
 
-Every token is tested against one alternation whose branches are ordered by how often they occur; reading 20,000 lines of
-headers this way takes a few tenths of a second, pycparser's token() some seconds.
+Every token is matched by one regular expression whose alternatives are ordered by frequency.
+Reading 20,000 lines of headers takes a few tenths of a second, compared with some seconds by
+pycparser's token().
 
-Pragmas are kept where a statement, a declaration or a member can stand; inside an expression, a parameter list or an
-initialiser (where macros of headers put `GCC diagnostic`) they are dropped, as are `__extension__` and the
-preprocessor's other directives.
+Pragmas are kept where a statement, a declaration or a member can stand. Inside an expression, a
+parameter list or an initialiser (where headers' macros put `GCC diagnostic`) they are dropped, as
+are `__extension__` and the preprocessor's other directives.
 """
 
 import re
