@@ -598,6 +598,8 @@ constexpr int without_end = 3000000;
 class AskedWithoutEnd : public testing::Test {
  protected:
   void begin(bool arms, bool rests) {
+    agent.reset();  // its thread uses the other two
+    engine.reset();
     fabric = std::make_unique<Endless>(without_end, arms, rests);
     engine = std::make_unique<Engine>(fabric.get());
     calls_of_host = 0;
