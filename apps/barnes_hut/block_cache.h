@@ -1,9 +1,9 @@
-// The kind of cache that such programs bring along ("native" in the CLaMPI paper, section IV.B):
-// fixed blocks of the remote memory, direct-mapped. MPI-free.
+// A cache such as these programs ship with (the "native" cache of the CLaMPI paper, section IV.B):
+// direct-mapped, with fixed-size blocks of remote memory. MPI-free.
 //
-// A block is an aligned piece of the window of some rank, by default of 512 bytes: 4 cells and 2
-// leaves, or 16 leaves, that are neighbours in the tree, too, as the nodes of a subtree lie
-// together. There is one line where it may be. A node is used where it lies, without a copy.
+// A block is an aligned piece of one rank's window, 512 bytes by default: 4 cells and 2 leaves, or
+// 16 leaves. They are close in the tree as well, because the nodes of a subtree are stored
+// together. Each block maps to exactly one line. Nodes are used in place, without a copy.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace barnes_hut {
 
 class BlockCache {
  public:
-  /// As many lines as `memory` holds, tags included. pre: memory >= block + sizeof(Tag)
+  /// Creates as many lines as fit into `memory`, tags included. pre: memory >= block + sizeof(Tag)
   BlockCache(std::uint64_t memory, std::uint64_t block, Mapping mapping)
       : block_(block),
         mapping_(mapping),
@@ -27,11 +27,11 @@ class BlockCache {
 
   struct Line {
     bool hit;
-    std::byte* data;  // the block's bytes; where to put them if it is no hit
+    std::byte* data;  // the block's bytes; on a miss, where to put them
     std::size_t number;
   };
 
-  /// `window_blocks`: blocks of every rank's window.
+  /// `window_blocks`: number of blocks in each rank's window.
   Line find(std::int32_t rank, std::uint32_t block, std::uint64_t window_blocks) {
     const std::size_t number = line_of(static_cast<std::uint32_t>(rank), block, window_blocks);
     Tag& tag = tags_[number];
@@ -40,7 +40,7 @@ class BlockCache {
     return {hit, data_.get() + number * block_, number};
   }
 
-  /// The bytes have arrived in a line that was no hit.
+  /// Records that a line that missed now contains the block's bytes.
   void keep(const Line& line, std::int32_t rank, std::uint32_t block) {
     tags_[line.number] = {generation_, rank, block};
   }

@@ -11,11 +11,11 @@ namespace {
 
 using apps::check;
 
-// The keys of the nearest bodies of other ranks, if any, before and behind this rank's.
+// The keys of the nearest bodies on lower and on higher ranks, if there are any.
 struct Neighbours {
   std::optional<std::uint64_t> before, behind;
 
-  // Whether one of them lies in the cell of `level` that holds `key`.
+  // Returns whether one of them lies in the cell of `level` that contains `key`.
   bool share(std::uint64_t key, int level) const {
     const auto inside = [&](const auto& other) {
       return other && common_level(*other, key) >= level;
@@ -45,14 +45,14 @@ Neighbours find_neighbours(MPI_Comm comm, const std::vector<Body>& bodies) {
   return found;
 }
 
-// Builds the part of the tree that is this rank's alone.
+// Builds the subtrees that contain only this rank's bodies.
 class OwnPart {
  public:
   OwnPart(const Cube& root, double theta, const std::vector<Body>& bodies,
           const Neighbours& neighbours, NodeWindow& window)
       : root_(root), theta_(theta), bodies_(bodies), neighbours_(neighbours), window_(window) {}
 
-  /// The roots of the largest subtrees that hold no body of another rank, in order.
+  /// Returns the roots of the largest subtrees that hold no body of another rank, in order.
   std::vector<Branch> build() {
     if (!bodies_.empty()) take_cell(bodies_.data(), bodies_.data() + bodies_.size(), 0);
     return std::move(branches_);
@@ -60,7 +60,7 @@ class OwnPart {
   std::vector<Ref> leaves() { return std::move(leaves_); }
 
  private:
-  // [first, last): the bodies of a cell of `level`, all that this rank has of it.
+  // [first, last): all bodies that this rank has in a cell of `level`.
   void take_cell(const Body* first, const Body* last, int level) {
     if (neighbours_.share(first->key, level)) {
       for_each_octant(first, last, level, [&](const Body* begin, const Body* end) {
@@ -87,7 +87,7 @@ class OwnPart {
   std::vector<Ref> leaves_;
 };
 
-// Gathers on rank 0 what every rank has, in the order of the ranks.
+// Gathers the elements of all ranks on rank 0, in rank order.
 template <class T>
 std::vector<T> gather(MPI_Comm comm, const std::vector<T>& mine) {
   int rank = 0, ranks = 1;
@@ -104,7 +104,7 @@ std::vector<T> gather(MPI_Comm comm, const std::vector<T>& mine) {
   return all;
 }
 
-// The inverse: `parts[r]` of rank 0 goes to rank r.
+// The inverse of gather: `parts[r]` on rank 0 goes to rank r.
 template <class T>
 std::vector<T> scatter(MPI_Comm comm, const std::vector<std::vector<T>>& parts) {
   int ranks = 1;
@@ -130,7 +130,7 @@ struct TopCell {
   Cell cell;
 };
 
-// On rank 0: joins the branches of all ranks. `free` says where each rank's free memory begins.
+// On rank 0: joins the branches of all ranks. `free` gives the start of each rank's free memory.
 Ref join(const std::vector<Branch>& branches, std::vector<Placement> free, const Cube& root,
          double theta, std::vector<std::vector<TopCell>>& parts) {
   auto single = [](const Branch& branch) { return branch; };

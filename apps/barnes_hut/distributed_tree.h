@@ -1,9 +1,9 @@
-// The octree over all ranks.
+// The octree, distributed over all ranks.
 //
-// A cell whose bodies belong to one rank is that rank's and lies in its window. The others, at most
-// 21 for each border between two ranks, are the top of the tree: rank 0 joins them from the parts,
-// and they are stored with the rank of their first body. So no rank but the owner has a cell, and
-// everybody reads all cells of others by gets.
+// A cell whose bodies all belong to one rank belongs to that rank and is stored in its window. The
+// other cells, at most 21 for each border between two ranks, form the top of the tree: rank 0
+// builds them from the ranks' subtrees, and each is stored on the rank of its first body. Every
+// cell therefore exists on its owner alone, and all other ranks read it with gets.
 #pragma once
 
 #include <mpi.h>
@@ -20,8 +20,8 @@ struct DistributedTree {
   std::vector<Ref> leaves;  // of this rank's bodies
 };
 
-/// Collective. Builds the tree of all bodies into the windows. pre: `bodies` as distribute() left
-/// them; no rank reads the windows.
+/// Collective. Builds the tree of all bodies in the windows. pre: `bodies` is as distribute() left
+/// it; no rank is reading the windows.
 DistributedTree build_distributed_tree(MPI_Comm comm, const Cube& root, double theta,
                                        const std::vector<Body>& bodies, NodeWindow& window);
 

@@ -14,19 +14,19 @@ namespace {
 
 using apps::check;
 
-// Bits of the keys that one round of the search below finds: the more, the fewer rounds; 64 KiB of
-// sums are sent at most.
+// Number of key bits that one round of the search below determines. More bits mean fewer rounds;
+// the limit keeps the sums that are sent to at most 64 KiB.
 int bits_a_round(int ranks) {
   constexpr unsigned most_sums = 8192;
   return std::max(
       1, static_cast<int>(std::bit_width(most_sums / static_cast<unsigned>(ranks - 1))) - 1);
 }
 
-// Keys k_1 <= k_2 ... such that the bodies below k_r do r/ranks of the work, found for all ranks at
-// once from the most significant bits on. The sums are of integers, so the result does not depend
-// on who holds which body.
+// Returns keys k_1 <= k_2 ... such that the bodies below k_r account for r/ranks of the work. All
+// keys are found at once, starting with the most significant bits. The sums are integers, so the
+// result does not depend on which rank holds which body.
 std::vector<std::uint64_t> borders(MPI_Comm comm, const std::vector<Body>& sorted, int ranks) {
-  std::vector<std::uint64_t> work(sorted.size() + 1, 0);  // of the bodies before
+  std::vector<std::uint64_t> work(sorted.size() + 1, 0);  // work of the bodies before index i
   for (std::size_t i = 0; i < sorted.size(); ++i) work[i + 1] = work[i] + sorted[i].work;
   std::uint64_t all = work.back();
   check(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Allreduce");
@@ -56,7 +56,7 @@ std::vector<std::uint64_t> borders(MPI_Comm comm, const std::vector<Body>& sorte
       found[r] += static_cast<std::uint64_t>(enough - first) << left;
     }
   }
-  for (auto& key : found) ++key;  // found: the last keys below which there is too little work
+  for (auto& key : found) ++key;  // so far: the largest keys below which there is too little work
   return found;
 }
 
@@ -70,7 +70,7 @@ void sort_bodies(std::vector<Body>& bodies) {
 
 Cube bounding_cube(MPI_Comm comm, const std::vector<Body>& bodies) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  // of x, y, z, -x, -y, -z
+  // minima of x, y, z, -x, -y, -z
   double least[6] = {infinity, infinity, infinity, infinity, infinity, infinity};
   apps::together(comm, [&] {
     for (const auto& body : bodies) {
@@ -87,7 +87,7 @@ Cube bounding_cube(MPI_Comm comm, const std::vector<Body>& bodies) {
   Cube cube{{least[0], least[1], least[2]}, 0};
   for (int i = 0; i < 3; ++i) cube.side = std::max(cube.side, -least[i + 3] - least[i]);
   if (!std::isfinite(cube.side)) apps::agree(comm, "the bodies are too far apart");
-  if (cube.side == 0) cube.side = 1;  // all bodies at one place
+  if (cube.side == 0) cube.side = 1;  // all bodies are at one point
   return cube;
 }
 

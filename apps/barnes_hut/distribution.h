@@ -1,5 +1,5 @@
-// Who owns which bodies: each rank a block of the Morton curve that costs about as much as any
-// other.
+// Ownership of the bodies: each rank owns a contiguous piece of the Morton curve, and all pieces
+// cost about the same.
 #pragma once
 
 #include <mpi.h>
@@ -12,15 +12,17 @@
 
 namespace barnes_hut {
 
-/// Collective. The smallest cube around all bodies. Agrees to fail if a position is not finite.
+/// Collective. Returns the smallest cube around all bodies. Fails on all ranks if a position is not
+/// finite.
 Cube bounding_cube(MPI_Comm comm, const std::vector<Body>& bodies);
 
-/// Collective. Gives every body its key and brings it to its rank; then a rank's bodies are sorted
-/// by (key, id) and lie behind those of all lower ranks. Blocks balance Body::work, and bodies of
-/// equal keys are never apart, so a rank may be left without bodies.
+/// Collective. Computes every body's key and moves the body to its owner. Afterwards each rank's
+/// bodies are sorted by (key, id) and follow those of all lower ranks. The pieces balance
+/// Body::work. Bodies with equal keys stay on one rank, so a rank may end up without bodies.
 void distribute(MPI_Comm comm, const Cube& root, std::vector<Body>& bodies);
 
-/// Collective. Each body goes to the rank `owner(body)`; what arrives is in no order to rely on.
+/// Collective. Sends each body to rank `owner(body)`. The order of the returned bodies is
+/// unspecified.
 std::vector<Body> send_to_owners(MPI_Comm comm, const std::vector<Body>& bodies,
                                  const std::function<int(const Body&)>& owner);
 

@@ -7,7 +7,7 @@ namespace barnes_hut {
 
 void NativeFetch::poll() {
   served_ = 0;
-  // there gets need no help, and a poll costs 100 us of virtual time
+  // in virtual time, gets need no help to progress, and a poll costs 100 us
   if (apps::virtual_time) return;
   int there = 0;
   apps::check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &there, MPI_STATUS_IGNORE),

@@ -1,7 +1,7 @@
-// Reading nodes wherever they lie: the one place in which the ways to fetch differ.
+// Reading nodes wherever they are stored: the only place where the ways to fetch differ.
 //
-// A Fetch has `node<Cell>(ref)` and `node<Leaf>(ref)`; what they return stays valid until the next
-// call. Nodes of the own rank are read in place by all of them.
+// A Fetch provides `node<Cell>(ref)` and `node<Leaf>(ref)`; the returned reference is valid until
+// the next call. Every Fetch reads the rank's own nodes in place.
 #pragma once
 
 #include <mpi.h>
@@ -17,11 +17,11 @@ namespace barnes_hut {
 struct FetchCount {
   std::uint64_t remote = 0;  // nodes of other ranks that were read
   std::uint64_t gets = 0, bytes = 0;
-  std::uint64_t hits = 0;  // of the native cache
+  std::uint64_t hits = 0;  // in the native cache
 };
 
-/// One get and one flush for every node of another rank, as often as it is asked for. With
-/// Nearcache preloaded or linked the very same calls are served from its cache.
+/// Issues one get and one flush for each access to a node of another rank. With Nearcache preloaded
+/// or linked, these same calls are served from its cache.
 class PlainFetch {
  public:
   explicit PlainFetch(NodeWindow& window) : window_(window) {}
@@ -45,7 +45,7 @@ class PlainFetch {
   FetchCount count_;
 };
 
-/// The hand-made cache that Nearcache is compared with: see BlockCache.
+/// The hand-written cache that Nearcache is compared with; see BlockCache.
 class NativeFetch {
  public:
   NativeFetch(NodeWindow& window, MPI_Comm comm, const Options& options)
@@ -77,8 +77,8 @@ class NativeFetch {
   const FetchCount& count() const { return count_; }
 
  private:
-  // MPI libraries that move one-sided traffic only inside of MPI calls would keep the other ranks
-  // waiting while this one is served from its cache. As often as Nearcache does it.
+  // MPI libraries that make progress on one-sided traffic only inside MPI calls would keep other
+  // ranks waiting while this rank is served from its own cache. Nearcache polls equally often.
   static constexpr int poll_calls = 16;
   void poll();
 

@@ -51,7 +51,7 @@ ForceCost ForcePhase::run_with(Fetch& fetch, const DistributedTree& tree,
   charge_.charge(MPI_WIN_NULL);
   ForceCost cost;
   cost.busy = MPI_Wtime() - start;
-  apps::agree(comm_, error);  // a barrier, too
+  apps::agree(comm_, error);  // also a barrier
   cost.seconds = MPI_Wtime() - start;
   cost.interactions = traversal.interactions();
   cost.visited = traversal.visited();

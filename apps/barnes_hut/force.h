@@ -1,4 +1,4 @@
-// The force phase: every rank walks through the tree for each of its bodies.
+// The force phase: every rank traverses the tree for each of its bodies.
 #pragma once
 
 #include <mpi.h>
@@ -13,23 +13,24 @@
 
 namespace barnes_hut {
 
-/// What a force phase cost on this rank.
+/// The cost of a force phase on this rank.
 struct ForceCost {
-  double busy = 0;     // seconds, until this rank was done
-  double seconds = 0;  // until the slowest rank was done
+  double busy = 0;     // seconds until this rank had finished
+  double seconds = 0;  // seconds until the slowest rank had finished
   std::uint64_t interactions = 0, visited = 0;
   FetchCount fetch;
 };
 
 class ForcePhase {
  public:
-  /// Collective: allocates the native cache, if it is asked for.
+  /// Collective. Allocates the native cache if the options ask for it.
   ForcePhase(MPI_Comm comm, const Options& options, NodeWindow& window);
 
-  /// Collective. Sets the field and the work of `bodies`; ends the reading of the window.
+  /// Collective. Sets the field and the work of `bodies`, then ends the reading phase of the
+  /// window.
   ForceCost run(const DistributedTree& tree, std::vector<Body>& bodies);
 
-  /// Nearcache's counters at the end of the last phase, before its contents were dropped.
+  /// Nearcache's counters at the end of the last phase, before the cache was emptied.
   const std::optional<nearcache_stats>& cache() const { return cache_; }
 
  private:

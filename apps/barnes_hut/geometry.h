@@ -1,4 +1,4 @@
-// Vectors, and the cube that holds all bodies. MPI-free.
+// Vectors, and the cube that contains all bodies. MPI-free.
 #pragma once
 
 #include <cmath>
@@ -31,12 +31,12 @@ struct Cube {
   double side = 1;
 };
 
-/// What one body feels: the acceleration, and the potential at its place.
+/// The gravitational field at a body: acceleration and potential.
 struct Field {
   Vector acceleration;
   double potential = 0;
 
-  /// Adds the attraction of `mass` at the distance vector `towards`, with Plummer softening; G = 1.
+  /// Adds the attraction of `mass` at distance vector `towards`, with Plummer softening; G = 1.
   void attract(const Vector& towards, double distance2, double mass, double softening2) {
     const double inverse = 1 / std::sqrt(distance2 + softening2);
     potential -= mass * inverse;

@@ -8,7 +8,7 @@
 namespace barnes_hut {
 namespace {
 
-// Numbers of one body: they depend on nothing but seed and id.
+// A body's random numbers, which depend only on the seed and the body's id.
 class Random {
  public:
   Random(std::uint64_t seed, std::uint64_t id) : state_(apps::mix64(apps::mix64(seed) ^ id)) {}
@@ -30,8 +30,8 @@ Vector random_direction(Random& random, double length) {
   return {length * across * std::cos(angle), length * across * std::sin(angle), length * z};
 }
 
-// The share of the escape velocity that a body of a Plummer sphere has: density q^2 (1-q^2)^3.5, by
-// rejection.
+// Draws a body's speed in a Plummer sphere, as a fraction of the escape velocity. Density q^2
+// (1-q^2)^3.5, sampled by rejection.
 double plummer_speed(Random& random) {
   while (true) {
     const double q = random.next();
@@ -41,7 +41,7 @@ double plummer_speed(Random& random) {
 
 void place_in_plummer_sphere(Body& body, Random& random) {
   constexpr double scale = 3 * std::numbers::pi / 16;  // total energy -1/4
-  // of the mass: the rest is far out and would blow up the root cell
+  // fraction of the mass that is used: the rest is far out and would inflate the root cell
   constexpr double most = 0.999;
   const double radius = 1 / std::sqrt(std::pow(most * random.next(), -2.0 / 3.0) - 1);
   const double escape =
@@ -60,7 +60,7 @@ Body initial_body(Model model, std::uint64_t bodies, std::uint64_t seed, std::ui
   if (model == Model::plummer) {
     place_in_plummer_sphere(body, random);
   } else {
-    // Three statements: the order in which arguments are evaluated is not fixed.
+    // Three statements because the order in which arguments are evaluated is unspecified.
     body.position.x = random.next() - 0.5;
     body.position.y = random.next() - 0.5;
     body.position.z = random.next() - 0.5;

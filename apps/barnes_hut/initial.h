@@ -1,4 +1,4 @@
-// Where bodies begin. MPI-free.
+// Initial positions and velocities of the bodies. MPI-free.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace barnes_hut {
 
-/// Body number `id` of `bodies` that have mass 1 together; G = 1. A function of its arguments
-/// alone, so any rank can make any body.
+/// Returns body number `id` of `bodies`, which have a total mass of 1; G = 1. The result depends
+/// only on the arguments, so any rank can generate any body.
 ///
 /// plummer: a Plummer sphere in equilibrium, of total energy -1/4 (Aarseth, Henon, Wielen 1974).
 /// uniform: a cube of side 1 around the origin, at rest.

@@ -16,7 +16,7 @@
 namespace barnes_hut {
 namespace {
 
-// The share [first, last) of `count` things that is rank `rank`'s.
+// Returns the range [first, last) of `count` items that belongs to `rank`.
 std::pair<std::uint64_t, std::uint64_t> share_of(std::uint64_t count, int rank, int ranks) {
   const std::uint64_t each = count / ranks, rest = count % ranks, r = rank;
   const auto at = [&](std::uint64_t i) { return i * each + (i < rest ? i : rest); };
@@ -28,7 +28,7 @@ bool read_number(std::string_view word, double& value) {
   return error == std::errc() && end == word.data() + word.size() && std::isfinite(value);
 }
 
-// Empty if the line was a body, or blank, or a comment.
+// Returns an error message, or an empty string if the line is a body, blank or a comment.
 std::string read_body(std::string_view line, std::vector<Body>& bodies) {
   std::string_view rest = line;
   std::string_view word = apps::next_word(rest);
@@ -69,7 +69,7 @@ void number(MPI_Comm comm, std::vector<Body>& bodies) {
   const std::uint64_t mine = bodies.size();
   std::uint64_t first = 0;
   apps::check(MPI_Exscan(&mine, &first, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Exscan");
-  if (rank == 0) first = 0;  // MPI_Exscan leaves it undefined there
+  if (rank == 0) first = 0;  // MPI_Exscan leaves it undefined on rank 0
   for (auto& body : bodies) body.id = first++;
 }
 

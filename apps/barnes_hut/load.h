@@ -1,4 +1,4 @@
-// The bodies at the start, from a model or a file.
+// The initial bodies, generated from a model or read from a file.
 #pragma once
 
 #include <mpi.h>
@@ -11,8 +11,9 @@
 
 namespace barnes_hut {
 
-/// Collective. This rank's share of the bodies; they are numbered over the ranks. Agrees to fail
-/// for a file that cannot be read or has no bodies; for a malformed line with its number.
+/// Collective. Returns this rank's share of the bodies, with ids numbered across the ranks. Fails
+/// on all ranks if the file cannot be read, has no bodies or has a malformed line, whose number the
+/// message gives.
 std::vector<Body> load_bodies(MPI_Comm comm, const Options& options);
 
 }  // namespace barnes_hut

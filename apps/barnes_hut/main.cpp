@@ -1,9 +1,9 @@
-// barnes_hut: the motion of gravitating bodies, by the Barnes-Hut algorithm and MPI one-sided
+// barnes_hut: simulates gravitating bodies with the Barnes-Hut algorithm and MPI one-sided
 // communication.
 //
-// The octree lies in a window over all ranks. In the force phase every rank walks through it for
-// each of its bodies and fetches the cells of other ranks, the same ones again and again, which is
-// what a cache of remote memory lives on. See README.md beside this file.
+// The octree is stored in a window across all ranks. In the force phase every rank traverses it for
+// each of its bodies and fetches cells of other ranks. The same cells are fetched again and again,
+// which is what a cache of remote memory exploits. See README.md in this directory.
 #include <mpi.h>
 
 #include <algorithm>

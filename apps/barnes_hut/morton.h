@@ -1,8 +1,8 @@
-// Morton keys: the order of bodies in which every cell of the octree is one contiguous range.
+// Morton keys: they order the bodies so that every cell of the octree is one contiguous range.
 // MPI-free.
 //
-// A key has `digits` octal digits, the most significant one first: digit l names the octant within
-// the cell of level l, and the first l digits name that cell. Level 0 is the root cube.
+// A key has `digits` octal digits, most significant first. Digit l names the octant within the cell
+// of level l, so the first l digits identify that cell. Level 0 is the root cube.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 
 namespace barnes_hut {
 
-inline constexpr int digits = 21;  // 63 bits: as fine as one word allows
+inline constexpr int digits = 21;  // 63 bits: the finest grid that fits one word
 inline constexpr std::uint64_t key_end = std::uint64_t{1} << (3 * digits);
 
-/// Spreads the low 21 bits of `v` so that two zero bits follow each.
+/// Spreads the low 21 bits of `v` so that each is followed by two zero bits.
 inline std::uint64_t spread_bits(std::uint64_t v) {
   v &= 0x1fffff;
   v = (v | v << 32) & 0x001f00000000ffff;
@@ -49,22 +49,22 @@ inline std::uint64_t morton_key(const Vector& p, const Cube& root) {
          spread_bits(grid_coordinate(p.z, root.low.z, root.side));
 }
 
-/// Digit number `level` of a key. pre: level < digits
+/// Returns digit number `level` of a key. pre: level < digits
 inline unsigned digit(std::uint64_t key, int level) {
   return key >> (3 * (digits - 1 - level)) & 7;
 }
 
-/// The level of the smallest cell that holds both keys.
+/// Returns the level of the smallest cell that contains both keys.
 inline int common_level(std::uint64_t a, std::uint64_t b) {
   return a == b ? digits : (std::countl_zero(a ^ b) - 1) / 3;
 }
 
-/// Side of the cells of a level.
+/// Returns the side length of the cells of a level.
 inline double cell_side(const Cube& root, int level) {
   return root.side / static_cast<double>(std::uint64_t{1} << level);
 }
 
-/// Middle of the cell of `level` that holds `key`.
+/// Returns the middle of the cell of `level` that contains `key`.
 inline Vector cell_middle(const Cube& root, std::uint64_t key, int level) {
   const int below = 3 * (digits - level);
   const std::uint64_t corner = below >= 64 ? 0 : key >> below << below;

@@ -41,11 +41,11 @@ void NodeWindow::create(MPI_Comm comm, std::uint64_t bytes) {
 }
 
 void NodeWindow::begin_tree(MPI_Comm comm, std::uint64_t bodies) {
-  // The same size on all ranks, so that a block that begins in a window also ends there.
+  // The same size on all ranks, so that no block extends beyond the end of a window.
   std::uint64_t needed = most_node_bytes(bodies, block_);
   check(MPI_Allreduce(MPI_IN_PLACE, &needed, 1, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
-  // A quarter more than needed: bodies move from rank to rank, and a new window begins with an
-  // empty cache.
+  // A quarter more than needed: bodies move between ranks, and a new window starts with an empty
+  // cache.
   if (needed > bytes_) create(comm, (needed + needed / 4 + block_ - 1) / block_ * block_);
   placement_ = Placement(block_);
 }

@@ -1,4 +1,4 @@
-// The nodes of all ranks as one MPI window.
+// The nodes of all ranks, in one MPI window.
 #pragma once
 
 #include <mpi.h>
@@ -11,9 +11,9 @@
 
 namespace barnes_hut {
 
-/// Two phases in turn: the owner writes its nodes (begin_tree .. end_tree), then all ranks read (to
-/// end_reading). That is what the info key `nearcache_mode=user` promises to a caching layer; other
-/// libraries ignore the key.
+/// Alternates between two phases: the owners write their nodes (begin_tree to end_tree), then all
+/// ranks read (until end_reading). The info key `nearcache_mode=user` promises exactly this to a
+/// caching layer; other libraries ignore the key.
 class NodeWindow {
  public:
   /// Local. `block`: see Placement.
@@ -23,7 +23,7 @@ class NodeWindow {
   NodeWindow(const NodeWindow&) = delete;
   NodeWindow& operator=(const NodeWindow&) = delete;
 
-  /// Collective. Forgets the nodes; makes room for those of a tree of which this rank has `bodies`
+  /// Collective. Discards all nodes and makes room for a tree in which this rank has `bodies`
   /// bodies.
   void begin_tree(MPI_Comm comm, std::uint64_t bodies);
   /// Local, between begin_tree and end_tree.
@@ -35,22 +35,22 @@ class NodeWindow {
   }
   const Placement& placement() const { return placement_; }
   void put_own(Ref where, const Cell& cell) { store(where, cell); }
-  /// Collective. What was written is there for all.
+  /// Collective. Makes everything that was written visible to all ranks.
   void end_tree(MPI_Comm comm);
-  /// Local. Caching layers drop what they hold. pre: all ranks have agreed that no one reads any
-  /// more
+  /// Local. Makes caching layers drop their contents. pre: all ranks have agreed that none of them
+  /// is still reading
   void end_reading();
 
-  /// Of every rank's memory; a multiple of the block.
+  /// Size of each rank's memory; a multiple of the block.
   std::uint64_t bytes() const { return bytes_; }
   bool is_own(Ref ref) const { return ref.rank == rank_; }
-  /// pre: is_own(ref), and of this kind
+  /// pre: is_own(ref), and the node is a `Node`
   template <class Node>
   const Node& own(Ref ref) const {
     return *reinterpret_cast<const Node*>(memory_ + ref.place() * unit_bytes);
   }
 
-  /// Fetches `bytes` from `place` (in units) of another rank, complete on return. Throws
+  /// Fetches `bytes` bytes at `place` (in units) from another rank; complete on return. Throws
   /// apps::Failure.
   void get(int target, std::uint64_t place, std::uint64_t bytes, void* into) {
     const auto count = static_cast<int>(bytes);

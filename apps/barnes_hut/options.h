@@ -9,18 +9,18 @@ namespace barnes_hut {
 
 enum class Model { plummer, uniform };
 
-/// How a node of another rank is read: a get and a flush each time, or through a block cache of our
-/// own.
+/// How nodes of other ranks are read: with a get and a flush each time, or through our own block
+/// cache.
 enum class Fetch { plain, native };
 
-/// The line of a block in the native cache: by a hash of rank and block, or by the block's place in
-/// all windows one after another, modulo the number of lines. The latter has no conflicts once the
-/// memory is as large as the windows of all other ranks, which on two ranks is soon; with many
-/// ranks it conflicts as the other does.
+/// How a block is mapped to a line of the native cache: by a hash of rank and block (hash), or by
+/// the block's position in the concatenated windows, modulo the number of lines (linear). `linear`
+/// has no conflicts once the memory is as large as the windows of all other ranks, which two ranks
+/// reach soon; with many ranks it conflicts as much as `hash`.
 enum class Mapping { hash, linear };
 
 struct Options {
-  std::string input;  // path of the bodies; empty: generated
+  std::string input;  // path of the input file; empty: generate the bodies
   Model model = Model::plummer;
   std::uint64_t bodies = 1000;
   std::uint64_t seed = 1;
@@ -31,18 +31,19 @@ struct Options {
   std::uint64_t block = 512;
   Mapping mapping = Mapping::hash;
   bool check = false, progress = false;
-  std::string output, json;  // paths; empty: not written
+  std::string output, json;  // paths; empty: do not write
   double interaction_ns = 0, native_hit_ns = 0, cache_hit_ns = 0, cache_miss_ns = 0;
 
-  /// How a person would name the bodies.
+  /// Returns a human-readable description of the input.
   std::string input_name() const;
 };
 
-/// Bodies that --check takes: the direct sum of N bodies costs N^2 interactions a step.
+/// Most bodies that --check accepts: direct summation over N bodies costs N^2 interactions per
+/// step.
 inline constexpr std::uint64_t most_checked = 20000;
 
-/// Either `options`, or a reason to stop: help, version (exit_code 0) or a bad command line, with
-/// the text to show.
+/// Either `options`, or an early exit: help, version (exit_code 0) or a bad command line, with the
+/// text to print.
 struct CommandLine {
   std::optional<Options> options;
   int exit_code = 0;

@@ -43,7 +43,7 @@ void write_bodies(MPI_Comm comm, const std::vector<Body>& bodies, const std::str
   const std::uint64_t bytes = text.size();
   std::uint64_t before = 0;
   apps::check(MPI_Exscan(&bytes, &before, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Exscan");
-  if (rank == 0) before = 0;  // MPI_Exscan leaves it undefined there
+  if (rank == 0) before = 0;  // MPI_Exscan leaves it undefined on rank 0
   apps::SharedFile file(comm, path);
   file.write(before, text.data(), bytes);
   file.finish();

@@ -1,4 +1,4 @@
-// The bodies at the end, as a file.
+// Writes the final bodies to a file.
 #pragma once
 
 #include <mpi.h>
@@ -10,8 +10,9 @@
 
 namespace barnes_hut {
 
-/// Collective. A line a body, by id: id, mass, position, velocity, separated by tabs, with the 17
-/// digits that give the numbers back exactly. Agrees to fail if the file cannot be written.
+/// Collective. Writes one line per body, ordered by id: id, mass, position, velocity, separated by
+/// tabs, with 17 digits so that the numbers can be read back exactly. Fails on all ranks if the
+/// file cannot be written.
 void write_bodies(MPI_Comm comm, const std::vector<Body>& bodies, const std::string& path);
 
 }  // namespace barnes_hut

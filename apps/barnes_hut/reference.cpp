@@ -10,7 +10,8 @@ namespace {
 
 using apps::check;
 
-// Joins what all ranks have. pre: bytes fit an int, which `most_checked` sees to
+// Concatenates the elements of all ranks. pre: the number of bytes fits an int; `most_checked`
+// ensures it
 template <class T>
 std::vector<T> gather_all(MPI_Comm comm, const T* mine, std::size_t count) {
   int ranks = 1;
@@ -67,7 +68,7 @@ void Reference::step() {
 template <class Value>
 double Reference::error(const std::vector<Body>& bodies, const Vector& origin,
                         Value&& value) const {
-  double sums[2] = {0, 0};  // of the squares of differences, and of values
+  double sums[2] = {0, 0};  // squares of the differences, squares of the values
   for (const auto& body : bodies) {
     const Vector& exact = value(bodies_[body.id]);
     sums[0] += squared(value(body) - exact);

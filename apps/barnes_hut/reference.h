@@ -1,4 +1,4 @@
-// The same motion by direct sums over all pairs: what --check compares with.
+// The same simulation by direct summation over all pairs; --check compares against it.
 #pragma once
 
 #include <mpi.h>
@@ -10,20 +10,19 @@
 
 namespace barnes_hut {
 
-/// All bodies on every rank; each rank sums for its share of them.
+/// Every rank holds all bodies and computes the forces on its share of them.
 class Reference {
  public:
-  /// Collective. `bodies`: this rank's part at the start; ids are 0 .. all-1. Computes the first
+  /// Collective. `bodies`: this rank's initial share; ids are 0 .. all-1. Computes the initial
   /// forces.
   Reference(MPI_Comm comm, const Options& options, const std::vector<Body>& bodies);
 
   /// Collective.
   void step();
 
-  /// Collective. The root mean square of the difference of accelerations over that of the
-  /// accelerations.
+  /// Collective. Returns the RMS of the acceleration differences divided by the RMS acceleration.
   double acceleration_error(const std::vector<Body>& bodies) const;
-  /// Collective. The same of positions, over the distance from the middle of all bodies.
+  /// Collective. Likewise for positions, relative to the RMS distance from the mean position.
   double position_error(const std::vector<Body>& bodies) const;
 
  private:

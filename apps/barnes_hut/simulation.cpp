@@ -45,7 +45,7 @@ Energy Simulation::energy() const {
   Energy energy;
   for (const auto& body : bodies_) {
     energy.kinetic += 0.5 * body.mass * squared(body.velocity);
-    energy.potential += 0.5 * body.mass * body.field.potential;  // every pair is met twice
+    energy.potential += 0.5 * body.mass * body.field.potential;  // every pair is counted twice
   }
   double sums[2] = {energy.kinetic, energy.potential};
   apps::check(MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, comm_), "MPI_Allreduce");

@@ -12,7 +12,7 @@
 
 namespace barnes_hut {
 
-/// Seconds of one step's parts on this rank, waiting for other ranks included.
+/// Seconds that each part of a step took on this rank, including waiting for other ranks.
 struct StepCost {
   double distribute = 0, build = 0;
   ForceCost force;
@@ -23,10 +23,10 @@ struct Energy {
   double total() const { return kinetic + potential; }
 };
 
-/// Leapfrog (kick, drift, kick) with a tree that is built anew for every step.
+/// Leapfrog integration (kick, drift, kick) with a tree that is rebuilt in every step.
 class Simulation {
  public:
-  /// Collective. Computes the first forces.
+  /// Collective. Computes the initial forces.
   Simulation(MPI_Comm comm, const Options& options, std::vector<Body> bodies);
 
   /// Collective.
@@ -35,7 +35,7 @@ class Simulation {
   Energy energy() const;
 
   const std::vector<Body>& bodies() const { return bodies_; }
-  /// One a force phase.
+  /// One element per force phase.
   const std::vector<StepCost>& costs() const { return costs_; }
   const std::optional<nearcache_stats>& cache() const { return force_.cache(); }
 

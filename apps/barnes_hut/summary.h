@@ -1,4 +1,4 @@
-// The result of the whole program, reduced over the ranks.
+// The result of the whole run, reduced over the ranks.
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +8,7 @@
 
 namespace barnes_hut {
 
-/// Collective. Energies, errors and the total time are for the caller to fill in.
+/// Collective. The caller fills in the energies, the errors and the total time.
 Summary summarize(MPI_Comm comm, const Simulation& simulation);
 
 }  // namespace barnes_hut

@@ -1,4 +1,4 @@
-// The result of the whole program, and how it is told; knows no MPI.
+// The result of the whole run, and its text and JSON forms. MPI-free.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ struct Spread {
   double min = 0, mean = 0, max = 0;
 };
 
-/// Against direct sums: accelerations before the first step, positions after the last one.
+/// Errors relative to direct summation: accelerations before the first step, positions after the
+/// last.
 struct Errors {
   double acceleration = 0, position = 0;
 };
@@ -24,29 +25,30 @@ struct Errors {
 struct Summary {
   int ranks = 0, phases = 0;
   std::uint64_t bodies = 0;
-  // of every (id, position, velocity), bit by bit; independent of the number of ranks
+  // hash of the bits of every (id, position, velocity); independent of the number of ranks
   std::uint64_t checksum = 0;
   double energy_start = 0, energy_end = 0, energy_drift = 0;
   std::optional<Errors> errors;
-  // Of all force phases and ranks together.
+  // Totals over all force phases and ranks.
   std::uint64_t interactions = 0, visited = 0, remote = 0, gets = 0, bytes = 0, native_hits = 0;
-  double distribute = 0, build = 0, force = 0;  // seconds, slowest rank, sum over the phases
-  std::vector<double> force_phases;             // of each phase
-  // seconds of all force phases without waiting, over the ranks
+  double distribute = 0, build = 0,
+         force = 0;                  // seconds on the slowest rank, summed over the phases
+  std::vector<double> force_phases;  // one element per phase
+  // seconds in all force phases without waiting; spread over the ranks
   Spread busy;
   double seconds_total = 0;
-  int cached_ranks = 0;            // ranks on which Nearcache was found
-  nearcache_stats cache{};         // if so: summed over the ranks
-  std::uint64_t cache_memory = 0;  // storage and metadata of the rank that has most
+  int cached_ranks = 0;            // number of ranks on which Nearcache was found
+  nearcache_stats cache{};         // if found: summed over the ranks
+  std::uint64_t cache_memory = 0;  // storage and metadata on the rank that has the most
 
-  /// Seconds that a rank takes for the force on one of its bodies (bodies / ranks of them).
+  /// Seconds that a rank takes to compute the force on one of its bodies (bodies / ranks of them).
   double force_per_body() const { return force / phases / (static_cast<double>(bodies) / ranks); }
 };
 
-/// Human-readable, several lines.
+/// Returns several human-readable lines.
 std::string summary_text(const Summary& summary);
 
-/// One JSON object. `mpi`: what the MPI library calls itself.
+/// Returns one JSON object. `mpi`: the MPI library's own version string.
 std::string summary_json(const Summary& summary, const Options& options, const std::string& mpi);
 
 }  // namespace barnes_hut

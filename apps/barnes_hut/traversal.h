@@ -1,4 +1,4 @@
-// The walk through the tree for one body.
+// The tree traversal for one body.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace barnes_hut {
 
-/// `Fetch`: see fetch.h. The order of the walk depends on the tree and the body alone, so every
-/// Fetch gives the same bits.
+/// `Fetch`: see fetch.h. The traversal order depends only on the tree and the body, so every Fetch
+/// gives bitwise identical results.
 template <class Fetch>
 class Traversal {
  public:
   Traversal(Fetch& fetch, double softening) : fetch_(fetch), softening2_(softening * softening) {
-    open_.reserve(512);  // 7 for each of 21 levels and more
+    open_.reserve(512);  // enough for 7 siblings on each of 21 levels, and more
   }
 
-  /// The field at a body of which the leaf is `self`.
+  /// Returns the field at a body whose leaf is `self`.
   Field field(const Vector& position, Ref root, Ref self) {
     Field field;
     open_.assign(1, root);
@@ -34,7 +34,7 @@ class Traversal {
     return field;
   }
 
-  /// So far, of all bodies.
+  /// Totals so far, over all bodies.
   std::uint64_t interactions() const { return interactions_; }
   std::uint64_t visited() const { return visited_; }
 
@@ -56,7 +56,7 @@ class Traversal {
       field.attract(towards, distance2, cell.mass, softening2_);
       ++interactions_;
     } else {
-      // Backwards, so that the first child comes off the stack first.
+      // In reverse, so that the first child is popped first.
       for (int i = cell.children_count; i-- > 0;) open_.push_back(cell.children[i]);
     }
   }

@@ -1,9 +1,9 @@
-// Building the octree. MPI-free.
+// Construction of the octree. MPI-free.
 //
-// The tree is that of all bodies and does not depend on how they are distributed: a node's bodies
-// are those of one cell of the Morton grid, and chains of cells with one child are left out.
-// Multipoles are summed over the children in the order of their octants. So all ranks together
-// build, bit for bit, the tree that one rank alone would build.
+// The tree depends only on the set of all bodies, not on their distribution: a node holds the
+// bodies of one cell of the Morton grid, and chains of cells with a single child are collapsed.
+// Multipoles are summed over the children in octant order. All ranks together therefore build, bit
+// for bit, the tree that one rank would build alone.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace barnes_hut {
 
-/// A node and what its parent must know of it.
+/// A node and what its parent needs to know about it.
 struct Branch {
   std::uint64_t key = 0;  // of any of its bodies
   Ref node;
@@ -24,8 +24,8 @@ struct Branch {
   Vector centre;  // of mass
 };
 
-/// The cell around `children`, all within the cell of `level` that holds `key`. `theta`: see
-/// Cell::reach2.
+/// Returns the cell that contains `children`, which all lie in the cell of `level` that contains
+/// `key`. `theta`: see Cell::reach2.
 inline Cell cell_around(const std::vector<Branch>& children, const Cube& root, std::uint64_t key,
                         int level, double theta) {
   Cell cell;
@@ -36,14 +36,14 @@ inline Cell cell_around(const std::vector<Branch>& children, const Cube& root, s
   }
   cell.centre = 1 / cell.mass * cell.centre;
   const double offset = std::sqrt(squared(cell.centre - cell_middle(root, key, level)));
-  // infinite for theta = 0: never one point
+  // infinite for theta = 0: the cell never counts as one point
   const double reach = cell_side(root, level) / theta + offset;
   cell.reach2 = reach * reach;
   return cell;
 }
 
-/// Calls `visit(begin, end)` for the part of [first, last) that lies in each octant of their common
-/// cell of `level`, in order. pre: sorted by key; level < digits
+/// Calls `visit(begin, end)` for each octant's part of [first, last), in order. All items lie in
+/// the same cell of `level`. pre: sorted by key; level < digits
 template <class Item, class Visit>
 void for_each_octant(const Item* first, const Item* last, int level, Visit&& visit) {
   while (first != last) {
@@ -55,9 +55,9 @@ void for_each_octant(const Item* first, const Item* last, int level, Visit&& vis
   }
 }
 
-/// The tree of the items [first, last), sorted by key and not empty. `single(item)` returns the
-/// Branch of one item, `place(cell, first)` stores a cell whose first item is `first` and returns
-/// its Ref.
+/// Builds the tree of the items [first, last), which are sorted by key and not empty.
+/// `single(item)` returns the Branch of one item. `place(cell, first)` stores a cell whose first
+/// item is `first` and returns its Ref.
 template <class Item, class Single, class Place>
 Branch build_tree(const Item* first, const Item* last, const Cube& root, double theta,
                   Single& single, Place& place) {
@@ -71,7 +71,7 @@ Branch build_tree(const Item* first, const Item* last, const Cube& root, double 
   if (level < digits) {
     for_each_octant(first, last, level, add);
   } else {
-    // The grid does not tell these apart: any eight parts will do.
+    // The grid is too coarse to separate these, so split them into up to eight arbitrary parts.
     const auto count = last - first, parts = std::min<std::ptrdiff_t>(count, 8);
     for (std::ptrdiff_t i = 0; i < parts; ++i)
       add(first + count * i / parts, first + count * (i + 1) / parts);

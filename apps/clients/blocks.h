@@ -1,11 +1,11 @@
-// Operations on square blocks of doubles, edge x edge, row by row.
+// Operations on square row-major blocks of edge x edge doubles.
 #pragma once
 
 #include <cstddef>
 
 namespace clients {
 
-// In place: L below the diagonal, whose own diagonal is one, U above it.
+// LU factorization in place: L (unit diagonal, not stored) below the diagonal, U on and above it.
 template <std::size_t edge>
 void factor(double* a) {
   for (std::size_t k = 0; k < edge; ++k) {

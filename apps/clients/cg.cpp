@@ -1,7 +1,8 @@
-// Conjugate gradient in the shape of a solver on a remote-memory view: an MPI_Win_create window in
-// lock_all, in which each element of the direction that the product of matrix and vector needs is
-// read by an MPI_Rget and its MPI_Wait, the rank's own elements, too. Owners store theirs. Size:
-// points along an edge of the grid, of which each rank owns `layers` layers; rounds: iterations.
+// Conjugate gradient in the style of a solver built on a remote-memory view: an MPI_Win_create
+// window in lock_all, in which the matrix-vector product reads each element of the direction with
+// an MPI_Rget and its MPI_Wait, the rank's own elements included. Owners store their own elements
+// directly. Size: points along an edge of the grid, of which each rank owns `layers` layers;
+// rounds: iterations.
 #include <algorithm>
 
 #include "clients/client.h"
@@ -12,12 +13,12 @@ namespace {
 constexpr std::int64_t layers = 2;
 
 struct Matrix {
-  std::vector<std::size_t> first{0};  // of the row
+  std::vector<std::size_t> first{0};  // index of the row's first element
   std::vector<std::int64_t> column;
   std::vector<double> value;
 };
 
-// Each point and its up to 26 neighbours, as finite elements on hexahedra couple them.
+// Couples each point with its up to 26 neighbours, as finite elements on hexahedra do.
 Matrix coupled_points(const Job& job) {
   const auto n = job.size, height = layers * job.ranks;
   Matrix matrix;

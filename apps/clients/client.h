@@ -1,5 +1,5 @@
-// What the programs of this folder have in common: each is one function, which is given its size
-// and returns a checksum.
+// Declarations shared by the programs in this directory. Each program is a function that takes a
+// Job and returns a checksum.
 #pragma once
 
 #include <mpi.h>
@@ -15,12 +15,12 @@ namespace clients {
 struct Job {
   MPI_Comm comm;
   int rank, ranks;
-  std::int64_t size, rounds;  // what they count: see the program's head
+  std::int64_t size, rounds;  // their meaning is given at the head of each program
 };
 
 struct Outcome {
-  std::uint64_t checksum = 0;   // of this rank; sums over ranks are compared
-  std::uint64_t gets = 0;       // of other ranks
+  std::uint64_t checksum = 0;   // of this rank; the sums over all ranks are compared
+  std::uint64_t gets = 0;       // from other ranks
   std::vector<double> seconds;  // of each round
 };
 
@@ -43,22 +43,22 @@ inline std::uint64_t digest(double value) {
   return apps::mix64(std::bit_cast<std::uint64_t>(value));
 }
 
-/// The sum of the values' digests: depends on every bit, not on the order.
+/// Sums the digests of the values: depends on every bit, but not on the order.
 inline std::uint64_t digest(const std::vector<double>& values) {
   std::uint64_t sum = 0;
   for (const double value : values) sum += digest(value);
   return sum;
 }
 
-/// What is stored into window memory before is there for the gets of all ranks after, and the other
-/// way round.
+/// Orders window accesses between ranks: stores to window memory before this call are visible to
+/// the gets of all ranks after it, and gets before it do not see stores after it.
 inline void synchronise(const Job& job, MPI_Win window) {
   MPI_Win_sync(window);
   MPI_Barrier(job.comm);
   MPI_Win_sync(window);
 }
 
-/// Calls `work(round)` for each, and takes its time.
+/// Calls `work(round)` for each round and records its duration.
 template <class Work>
 void run_rounds(const Job& job, Outcome& outcome, Work work) {
   for (std::int64_t round = 0; round < job.rounds; ++round) {

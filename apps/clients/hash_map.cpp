@@ -1,7 +1,8 @@
-// A distributed hash map with linear probing in one window, in lock_all. Ranks insert: a slot is
-// taken by compare and swap, its key written by MPI_Rput, values added by fetch and add. After a
-// barrier they find: each look reads an entry by MPI_Rget and MPI_Wait, on the own rank, too. Few
-// keys are asked for often, many seldom. Size: slots a rank; rounds: of inserting and finding.
+// A distributed hash map with linear probing in one window, in lock_all. To insert, a rank takes a
+// slot by compare-and-swap, writes its key with MPI_Rput and adds the value with fetch-and-add.
+// After a barrier come the lookups: each probe reads an entry with MPI_Rget and MPI_Wait, even on
+// the own rank. A few keys are looked up often, most of them rarely. Size: slots per rank; rounds:
+// of inserting and finding.
 #include <cmath>
 #include <cstddef>
 
@@ -41,7 +42,7 @@ class Map {
     MPI_Win_flush(slot.rank, window_);
   }
 
-  // 0 if nobody has added it.
+  // Returns 0 if no rank has added the key.
   std::uint64_t find(std::uint64_t key) {
     for (Slot slot = first_slot(key);; next(slot)) {
       Entry entry;
@@ -78,8 +79,9 @@ class Map {
     slot = {(slot.rank + 1) % job_.ranks, 0};
   }
 
-  // True if the slot is this key's, perhaps since now. The state is accessed by compare and swap
-  // alone, as accumulates of different operations at one place are not ordered.
+  // Returns true if the slot holds this key, possibly because it was just taken. The state is
+  // accessed by compare-and-swap only, because accumulates of different operations at the same
+  // location are not ordered.
   bool take(const Slot& slot, std::uint64_t key) {
     std::int64_t state = exchange(slot, empty, reserved);
     if (state == empty) {
@@ -116,7 +118,7 @@ class Map {
   std::uint64_t ignored_ = 0, gets_ = 0;
 };
 
-// The k-th of `count` keys is drawn with a probability of 1/k, nearly.
+// Draws the k-th of `count` keys with a probability of roughly 1/k.
 std::uint64_t drawn_key(std::uint64_t& state, double count) {
   state = apps::mix64(state);
   return 1 + static_cast<std::uint64_t>(

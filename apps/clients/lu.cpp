@@ -1,7 +1,7 @@
-// LU decomposition by blocks, without pivoting, in one window in lock_all. In each step ranks read
-// the blocks of the panels that their own blocks need, each once, by MPI_Get and MPI_Win_flush;
-// barriers part the steps. Owners store theirs. Size: blocks along an edge; rounds: matrices, one
-// after the other in the same memory.
+// Blocked LU decomposition without pivoting, in one window in lock_all. In each step, ranks read
+// the panel blocks that their own blocks need, each once, with MPI_Get and MPI_Win_flush; barriers
+// separate the steps. Owners store their own blocks directly. Size: blocks along an edge; rounds:
+// matrices, factored one after another in the same memory.
 #include <map>
 #include <utility>
 
@@ -37,7 +37,7 @@ class BlockMatrix {
     return memory_.data() + static_cast<std::size_t>(place(i, j)) * elements;
   }
 
-  // Valid until the next barrier.
+  // Returns block (i, j); valid until the next barrier.
   const double* block(std::int64_t i, std::int64_t j) {
     if (is_own(i, j)) return own(i, j);
     auto [found, missing] = fetched_.try_emplace({i, j}, elements);
@@ -65,8 +65,8 @@ class BlockMatrix {
   }
 
   const Job& job_;
-  std::map<int, MPI_Aint> counts_;  // blocks of a rank
-  std::vector<MPI_Aint> place_;     // of a block among its owner's
+  std::map<int, MPI_Aint> counts_;  // number of blocks of each rank
+  std::vector<MPI_Aint> place_;     // index of each block among its owner's blocks
   std::vector<double> memory_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<double>> fetched_;
   MPI_Win window_;

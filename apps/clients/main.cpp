@@ -1,5 +1,5 @@
-// clients NAME: programs in the shape of public one-sided MPI codes. They know nothing of a cache:
-// no info key, no call. See README.md beside this file.
+// clients NAME: programs modelled on public one-sided MPI codes. They know nothing of a cache: they
+// set no info key and make no Nearcache call. See README.md in this directory.
 #include <mpi.h>
 
 #include <cstdio>
@@ -17,7 +17,7 @@ namespace {
 
 struct Client {
   Outcome (*run)(const Job&);
-  std::int64_t size, rounds;  // unless told
+  std::int64_t size, rounds;  // defaults
 };
 
 const std::map<std::string, Client> all = {
@@ -39,10 +39,10 @@ const std::map<std::string, Client> all = {
 
 struct Command {
   std::string name;
-  std::int64_t size = 0, rounds = 0;  // 0: the program's own
+  std::int64_t size = 0, rounds = 0;  // 0: use the program's default
 };
 
-// The exit code, or -1 if the program shall run.
+// Returns the exit code, or -1 if the program should run.
 int parse(int argc, char** argv, int rank, Command& command) {
   std::string names;
   for (const auto& [name, client] : all) names += (names.empty() ? "" : ", ") + name;
@@ -82,7 +82,7 @@ void run(const Command& command) {
   Outcome outcome = client.run(job);
   MPI_Allreduce(MPI_IN_PLACE, &outcome.checksum, 1, MPI_UINT64_T, MPI_SUM, job.comm);
   MPI_Allreduce(MPI_IN_PLACE, &outcome.gets, 1, MPI_UINT64_T, MPI_SUM, job.comm);
-  if (job.rank != 0) return;  // rounds end together, so one rank's times will do
+  if (job.rank != 0) return;  // rounds end together, so the times of one rank suffice
   fmt::print(
       "{{\"client\": \"{}\", \"ranks\": {}, \"size\": {}, \"rounds\": {}, \"gets\": {}, "
       "\"checksum\": \"{:016x}\", \"seconds\": [{:.6f}]}}\n",

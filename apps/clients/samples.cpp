@@ -1,6 +1,6 @@
-// A store of training samples: all ranks hold a part of them in a window and read batches in an
-// order drawn anew for every epoch, each sample once: a batch between two fences, or a sample under
-// a shared lock. Size: samples a rank; rounds: epochs.
+// A store of training samples: every rank holds a part of them in a window and reads batches in an
+// order that is shuffled anew for every epoch, each sample once. A batch is read between two
+// fences, or sample by sample under shared locks. Size: samples per rank; rounds: epochs.
 #include <algorithm>
 #include <numeric>
 
@@ -56,7 +56,7 @@ class Store {
   std::uint64_t gets_ = 0;
 };
 
-// The order of an epoch, the same on all ranks (Fisher, Yates).
+// Returns the order of the samples in an epoch, the same on all ranks (Fisher, Yates).
 std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t epoch) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);

@@ -1,6 +1,7 @@
-// Products of a sparse matrix and a vector, y = A x, x = y / |y|, where elements of x that others
-// own are read one by one: under a shared lock each, as coarrays are, or by MPI_Rget and MPI_Wait
-// from a dynamic window, as global arrays are. Size: rows a rank; rounds: products.
+// Sparse matrix-vector products, y = A x, x = y / |y|, in which the elements of x that other ranks
+// own are read one by one: each under a shared lock, as coarray libraries do, or with MPI_Rget and
+// MPI_Wait from a dynamic window, as global-array libraries do. Size: rows per rank; rounds:
+// products.
 #include <cmath>
 
 #include "clients/client.h"
@@ -8,7 +9,7 @@
 namespace clients {
 namespace {
 
-constexpr std::size_t entries = 9;  // of a row, anywhere
+constexpr std::size_t entries = 9;  // per row, in random columns
 
 struct SparseMatrix {
   std::vector<std::int64_t> column;
@@ -27,8 +28,8 @@ SparseMatrix scattered(const Job& job) {
   return matrix;
 }
 
-// `x` are the own elements, which others read between two calls of `barrier`; `element(rank, i)` is
-// another rank's.
+// `x` holds this rank's elements, which other ranks read between two calls of `barrier`;
+// `element(rank, i)` reads an element of another rank.
 template <class Element, class Barrier>
 Outcome multiply(const Job& job, double* x, Element element, Barrier barrier) {
   const SparseMatrix matrix = scattered(job);
@@ -59,8 +60,8 @@ Outcome multiply(const Job& job, double* x, Element element, Barrier barrier) {
 
 }  // namespace
 
-// The coarray's window, and beside it the dynamic one that coarray libraries keep for allocatable
-// components.
+// Uses the coarray's window and, beside it, the dynamic window that coarray libraries keep for
+// allocatable components.
 Outcome spmv_lock(const Job& job) {
   double* x;
   MPI_Win window, components;

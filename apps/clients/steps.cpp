@@ -1,5 +1,5 @@
-// Programs that go in steps with a barrier after each, in which little is written that others read,
-// so that most of what a step reads was read before.
+// Programs that proceed in steps, each ended by a barrier, and write little that other ranks read,
+// so that most of what a step reads has been read before.
 #include <algorithm>
 #include <cmath>
 
@@ -9,13 +9,13 @@
 namespace clients {
 namespace {
 
-constexpr std::size_t width = 8;  // of a block
+constexpr std::size_t width = 8;  // of a block, in elements
 
 }  // namespace
 
-// LU of a matrix of size x size blocks by columns (left-looking): in each step the owner of a
-// column subtracts from it what the finished columns before it say, which lie at all ranks, and
-// stores it; a barrier ends the step. Rounds: factorisations, of another matrix each.
+// Left-looking LU of a matrix of size x size blocks: in each step the owner of a column reads the
+// finished columns before it, which are spread over all ranks, subtracts their contributions and
+// stores the column; a barrier ends the step. Rounds: factorisations, each of a different matrix.
 Outcome lu_steps(const Job& job) {
   constexpr std::int64_t words = width * width;
   Outcome outcome;
@@ -76,9 +76,8 @@ Outcome lu_steps(const Job& job) {
   return outcome;
 }
 
-// A table that all ranks look up, word by word under shared locks, as many times as `size` between
-// two reductions; one entry is rewritten by its owner, under an exclusive lock, in every tenth
-// round.
+// A table that all ranks look up under shared locks, `size` entries between two reductions; in
+// every tenth round each owner rewrites one entry under an exclusive lock.
 Outcome lock_lookups(const Job& job) {
   constexpr std::int64_t entries = 256, words = 32;
   Outcome outcome;

@@ -1,6 +1,6 @@
-// Programs that coherence cannot help: they write all the time, or only send messages. In each that
-// writes one rank also reads the same few words over and over, so that it has reason to ask the
-// others to tell it.
+// Programs that coherence cannot help: they write all the time, or only send messages. In those
+// that write, one rank also reads the same few words over and over, so that it has a reason to ask
+// the others for notifications of writes.
 #include <algorithm>
 
 #include "clients/client.h"
@@ -8,7 +8,7 @@
 namespace clients {
 namespace {
 
-// of each rank's window; the last `table` of them are read and not written
+// words of each rank's window; the last `table` of them are read but never written
 constexpr std::int64_t all_words = 1 << 13;
 constexpr std::int64_t table = 256;
 
@@ -30,7 +30,7 @@ class Memory {
       sum += apps::mix64(words_[i] ^ static_cast<std::uint64_t>(i));
     return sum;
   }
-  // By rank 0, of the next one, in an epoch.
+  // Rank 0 reads words of rank 1. pre: within an epoch
   void look_up(Outcome& outcome) {
     if (job_.rank != 0) return;
     const int target = 1 % job_.ranks;
@@ -68,8 +68,8 @@ Outcome writes(const Job& job, Write write) {
 
 }  // namespace
 
-// Puts of single words to drawn places, each flushed; every rank has places of its own. Size: puts
-// a round.
+// Puts single words to random locations, each followed by a flush; every rank has its own
+// locations. Size: puts per round.
 Outcome put_random(const Job& job) {
   std::uint64_t state = static_cast<std::uint64_t>(job.rank);
   return writes(job, [&, state](Memory& memory, auto) mutable {
@@ -84,7 +84,7 @@ Outcome put_random(const Job& job) {
   });
 }
 
-// Words that all ranks add to. Size: additions a round.
+// Accumulates into random words that all ranks share. Size: additions per round.
 Outcome accumulate(const Job& job) {
   std::vector<std::uint64_t> values(static_cast<std::size_t>(job.size));
   std::uint64_t state = static_cast<std::uint64_t>(job.rank);
@@ -100,7 +100,7 @@ Outcome accumulate(const Job& job) {
   });
 }
 
-// A row of cells whose ends are put to both neighbours between fences. Size: words of an end.
+// A row of cells whose ends are put to both neighbours between fences. Size: words per end.
 Outcome halo(const Job& job) {
   Outcome outcome;
   Memory memory(job);
@@ -129,8 +129,8 @@ Outcome halo(const Job& job) {
   return outcome;
 }
 
-// All of the window is stored to by its owner and read by the next rank in every step. Size: gets
-// that it is read by.
+// In every round, each owner stores to its whole window and the next lower rank reads all of it.
+// Size: number of gets that read a window.
 Outcome rewritten(const Job& job) {
   Outcome outcome;
   Memory memory(job);
@@ -154,7 +154,7 @@ Outcome rewritten(const Job& job) {
   return outcome;
 }
 
-// Messages to and fro while a window lies idle. Size: messages a round.
+// Sends messages around a ring while a window is idle. Size: messages per round.
 Outcome messages(const Job& job) {
   Outcome outcome;
   Memory memory(job);

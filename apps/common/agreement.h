@@ -1,9 +1,9 @@
-// Errors that all ranks learn of together.
+// Errors that all ranks learn about together.
 //
-// A rank that fails alone and leaves the others in a collective call makes the program hang. So the
-// program is a sequence of stages: local work inside together(), which ends in an agreement of all
-// ranks, and collective calls between the stages. When any rank failed, every rank throws Agreed,
-// the lowest failing rank alone prints its message, and all ranks finalize and return non-zero.
+// If one rank fails alone and leaves the others in a collective call, the program hangs. Programs
+// are therefore sequences of stages: local work inside together(), which ends with an agreement of
+// all ranks, and collective calls between the stages. If any rank fails, every rank throws Agreed,
+// only the lowest failing rank prints its message, and all ranks finalize and return non-zero.
 #pragma once
 
 #include <mpi.h>
@@ -17,23 +17,23 @@
 
 namespace apps {
 
-/// Thrown inside a stage by the rank that cannot go on. The text is for the user.
+/// Thrown inside a stage by a rank that cannot continue. The text is for the user.
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Thrown by agree() on every rank. `message` is empty on all ranks but the one that reports.
+/// Thrown by agree() on every rank. `message` is empty on all ranks but the reporting one.
 struct Agreed {
   std::string message;
 };
 
-/// Throws Failure with the MPI library's own words if `code` is not MPI_SUCCESS.
+/// Throws Failure with the MPI library's error text if `code` is not MPI_SUCCESS.
 void check(int code, const char* call);
 
-/// Collective. Returns if `error` is empty on every rank, else throws Agreed on every rank.
+/// Collective. Returns if `error` is empty on every rank; otherwise throws Agreed on every rank.
 void agree(MPI_Comm comm, const std::string& error);
 
-/// The text of the error that `stage` ended with, empty if it went well.
+/// Runs `stage` and returns the text of the exception that it threw, or an empty string.
 template <class Stage>
 std::string error_of(Stage&& stage) {
   try {
@@ -42,13 +42,13 @@ std::string error_of(Stage&& stage) {
   } catch (const std::bad_alloc&) {
     return "out of memory";
   } catch (const std::length_error&) {
-    return "out of memory";  // what std::vector says of a size beyond the address space
+    return "out of memory";  // thrown by std::vector for a size beyond the address space
   } catch (const std::exception& error) {
     return error.what();
   }
 }
 
-/// Collective. Runs `stage`, which must not communicate collectively, then agrees on how it went.
+/// Collective. Runs `stage`, which must not call collectives, then agrees on whether it succeeded.
 template <class Stage>
 auto together(MPI_Comm comm, Stage&& stage) {
   using Result = std::invoke_result_t<Stage>;

@@ -1,5 +1,5 @@
-// What Nearcache costs a rank, for virtual time: rounded from what `bench/run hit` and `bench/run
-// miss` gave on an AMD EPYC (Zen 3).
+// The processor time that Nearcache costs a rank, for use in virtual time: rounded results of
+// `bench/run hit` and `bench/run miss` on an AMD EPYC (Zen 3).
 #pragma once
 
 #include <mpi.h>
@@ -8,16 +8,16 @@
 
 namespace apps {
 
-/// A hit with its flush takes 50 to 60 ns at 8 bytes, a third of which is its share of calls for
-/// progress; a miss adds 1.7% to a get of 11 us.
+/// A hit with its flush takes 50 to 60 ns at 8 bytes, a third of which is its share of the calls
+/// that drive MPI's progress; a miss adds 1.7% to a get of 11 us.
 inline constexpr CacheCost measured_cost{60, 190};
 
-/// A copy from storage to the program, or after a miss from the program's buffer to storage: 12.5
-/// GB/s, an assumption between copies within the processor's caches (some 50 GB/s) and to memory
-/// (14 to 24 GB/s, with other work in between).
+/// Cost of the copy from storage to the program or, after a miss, from the program's buffer to
+/// storage: 12.5 GB/s, an assumption between copies within the processor's caches (some 50 GB/s)
+/// and copies to memory (14 to 24 GB/s, with other work in between).
 inline constexpr double copy_ns_per_byte = 0.08;
 
-/// Charges what all windows' caches have cost this rank since the last charge, copies included.
+/// Charges the cost of all windows' caches on this rank since the last charge, copies included.
 class CacheTime {
  public:
   void charge() {

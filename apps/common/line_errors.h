@@ -1,5 +1,5 @@
-// Errors of text files, with the number of the line, although no rank has read the lines before its
-// own.
+// Errors in text files, reported with their line number although no rank has read the lines before
+// its own slice.
 #pragma once
 
 #include <mpi.h>
@@ -14,25 +14,26 @@
 
 namespace apps {
 
-/// The first line of a slice that could not be read. Lines of the slice count from 0.
+/// The first malformed line of a slice. Lines count from 0 within the slice.
 struct LineError {
   std::uint64_t line;
   std::string message;
 };
 
-/// What a rank knows of its slice after parsing it: how many lines it has, if all were read.
+/// Result of parsing a rank's slice: the number of lines that were read, and the error that stopped
+/// it, if any.
 struct SliceLines {
   std::uint64_t count = 0;
   std::optional<LineError> error;
 };
 
-/// Collective. Agrees on the first malformed line of the file, if any. `lines_before` is the number
-/// of lines in front of the first rank's slice.
+/// Collective. Fails on all ranks at the first malformed line of the file, if there is one.
+/// `lines_before` is the number of lines before the first rank's slice.
 void agree_on_lines(MPI_Comm comm, const std::string& path, std::uint64_t lines_before,
                     const SliceLines& slice);
 
-/// Calls `parse(line)`, which returns an error message or an empty text, for each line of `text`,
-/// up to the first error.
+/// Calls `parse(line)`, which returns an error message or an empty string, for each line of `text`,
+/// until the first error.
 template <class Parse>
 SliceLines parse_lines(std::string_view text, Parse&& parse) {
   SliceLines slice;

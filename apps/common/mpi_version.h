@@ -4,7 +4,7 @@
 
 namespace apps {
 
-/// The first line of what the MPI library says of itself.
+/// Returns the first line of the MPI library's version string.
 std::string mpi_version();
 
 }  // namespace apps

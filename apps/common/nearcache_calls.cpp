@@ -4,8 +4,8 @@
 
 #include "nearcache/mpi.h"
 
-// Weak: the addresses are null unless the library is linked. Whether a null one still lets a
-// preloaded library in is up to the linker, so then the loader is asked.
+// Weak: the addresses are null unless the library is linked. Whether a preloaded library resolves
+// such a null reference depends on the linker, so the dynamic loader is asked as well.
 #pragma weak nearcache_invalidate
 #pragma weak nearcache_get_stats
 

@@ -1,5 +1,5 @@
-// The few calls of Nearcache that a program may want, found at run time: the same binary runs
-// without it.
+// The few Nearcache calls that a program may want, looked up at run time so that the same binary
+// also runs without Nearcache.
 #pragma once
 
 #include <mpi.h>
@@ -10,11 +10,12 @@
 
 namespace apps {
 
-/// Ends a read-only phase of a window in mode `user`: what Nearcache holds for it is dropped.
-/// Local. Does nothing where Nearcache is neither preloaded nor linked.
+/// Local. Ends a read-only phase of a window in mode `user`: Nearcache drops the window's cached
+/// data. Does nothing if Nearcache is neither preloaded nor linked.
 void invalidate(MPI_Win window);
 
-/// Nearcache's counters of `window`; none where Nearcache is neither preloaded nor linked.
+/// Returns Nearcache's counters of `window`, or nothing if Nearcache is neither preloaded nor
+/// linked.
 std::optional<nearcache_stats> cache_statistics(MPI_Win window);
 
 }  // namespace apps

@@ -1,4 +1,4 @@
-// main() of the programs: MPI, the command line, and how errors end all ranks.
+// The body of main(): MPI, the command line, and errors that end all ranks.
 #pragma once
 
 #include <fmt/core.h>
@@ -13,7 +13,7 @@
 namespace apps {
 
 /// Runs `run(comm, options)` unless `parse(argc, argv)` ends the program. `parse` returns `options`
-/// (or none), `text` to print then, and an `exit_code`.
+/// or, without them, the `text` to print and an `exit_code`. Returns the exit code.
 template <typename Parse, typename Run>
 int program_in_mpi(const char* name, MPI_Comm comm, int argc, char** argv, Parse parse, Run run) {
   int rank = 0;
@@ -32,7 +32,7 @@ int program_in_mpi(const char* name, MPI_Comm comm, int argc, char** argv, Parse
   }
 }
 
-/// The same from MPI_Init to MPI_Finalize. Returns the exit code.
+/// Like program_in_mpi(), but also calls MPI_Init and MPI_Finalize. Returns the exit code.
 template <typename Parse, typename Run>
 int program(const char* name, int argc, char** argv, Parse parse, Run run) {
   MPI_Init(&argc, &argv);
@@ -41,8 +41,8 @@ int program(const char* name, int argc, char** argv, Parse parse, Run run) {
   try {
     code = program_in_mpi(name, MPI_COMM_WORLD, argc, argv, parse, run);
   } catch (const std::exception& error) {
-    // One rank alone is in trouble outside of any stage: a collective call failed. The others
-    // cannot be told.
+    // A collective call failed on this rank outside any stage. There is no way to tell the other
+    // ranks.
     fmt::print(stderr, "{}: {}\n", name, error.what());
     MPI_Abort(MPI_COMM_WORLD, 1);
   }

@@ -1,5 +1,5 @@
-// Whether the programs promise a caching layer anything of their windows, by an info key or a call:
-// with --no-promise they are programs that know of none.
+// Whether the programs promise anything about their windows to a caching layer, by an info key or a
+// call. With --no-promise they behave like programs that know of no caching layer.
 #pragma once
 
 namespace apps {

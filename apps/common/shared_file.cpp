@@ -29,7 +29,7 @@ int open_for_writing(const std::string& path, int flags) {
 SharedFile::SharedFile(MPI_Comm comm, std::string path) : comm_(comm), path_(std::move(path)) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  // Rank 0 first: the others must not write into the file that it is about to empty.
+  // Rank 0 first: no other rank may write to the file before rank 0 has truncated it.
   std::string error = error_of([&] {
     if (rank == 0) descriptor_ = open_for_writing(path_, O_CREAT | O_TRUNC);
   });

@@ -1,4 +1,4 @@
-// One file written by all ranks, each its own part.
+// A file to which every rank writes its own part.
 #pragma once
 
 #include <mpi.h>
@@ -8,20 +8,20 @@
 
 namespace apps {
 
-/// Usage: construct (collective), write any number of times on any rank, finish (collective).
-/// Needs a file system that all ranks share. An existing file is replaced.
+/// Usage: construct (collective), write any number of times on any rank, finish (collective). All
+/// ranks must share the file system. Replaces an existing file.
 class SharedFile {
  public:
-  /// Collective. Agrees to fail if any rank cannot open the file.
+  /// Collective. Fails on all ranks if any rank cannot open the file.
   SharedFile(MPI_Comm comm, std::string path);
   ~SharedFile();
   SharedFile(const SharedFile&) = delete;
   SharedFile& operator=(const SharedFile&) = delete;
 
-  /// Local. Errors are kept and told by finish().
+  /// Local. Errors are kept and reported by finish().
   void write(std::uint64_t offset, const void* data, std::uint64_t bytes);
 
-  /// Collective. Closes the file and agrees to fail if anything went wrong.
+  /// Collective. Closes the file and fails on all ranks if anything went wrong.
   void finish();
 
  private:

@@ -1,8 +1,7 @@
-// Time that a simulator cannot see. Under SimGrid's SMPI a rank's clock moves when it communicates;
-// with
-// --cfg=smpi/simulate-computation:no computation takes no time, so that every run gives the same
-// times, and the program itself says what its computation costs. With any other MPI these functions
-// do nothing.
+// Computing time that a simulator cannot see. Under SimGrid's SMPI, a rank's clock advances when it
+// communicates. With the option `--cfg=smpi/simulate-computation:no`, computation takes no time, so
+// every run yields the same times, and the program itself declares what its computation costs. With
+// any other MPI these functions do nothing.
 #pragma once
 
 #include <mpi.h>
@@ -21,27 +20,28 @@
 
 namespace apps {
 
-/// True where charges count.
+/// True if charges have an effect.
 inline constexpr bool virtual_time = APPS_VIRTUAL_TIME;
 
-/// This rank computes for so long. A charge is an event of the simulation, some microseconds of
-/// real time: charge the work of a body or a vertex together, not each operation.
+/// Advances this rank's clock by `seconds` of computation. A charge is an event of the simulation
+/// and takes some microseconds of real time, so charge all work of a body or a vertex at once, not
+/// each operation.
 inline void charge_seconds([[maybe_unused]] double seconds) {
 #if APPS_VIRTUAL_TIME
-  // In flops of the rank's own host: smpi_execute() counts in those of a host that
-  // --cfg=smpi/host-speed describes, and leaves out what is shorter than a microsecond.
+  // In flops of the rank's own host: smpi_execute() assumes the host speed set by the option
+  // --cfg=smpi/host-speed and ignores anything shorter than a microsecond.
   if (seconds > 0) smpi_execute_flops(seconds * sg_host_get_speed(sg_host_self()));
 #endif
 }
 
-/// What a cache costs its own rank, in nanoseconds of processor time, beyond the gets that go to
-/// the network.
+/// Processor time that a cache costs its own rank, in nanoseconds per hit and per miss, beyond the
+/// gets that go to the network.
 struct CacheCost {
   double hit_ns = 0, miss_ns = 0;
 };
 
-/// Charges what Nearcache did for a window since the last charge. To be called at the end of a
-/// phase, before the barrier that ends it: then the slowest rank's cache is in the phase's time.
+/// Charges Nearcache's work for a window since the last charge. Call this at the end of a phase,
+/// before the barrier that ends it: the phase's time then includes the slowest rank's cache.
 class CacheCharge {
  public:
   explicit CacheCharge(CacheCost cost) : cost_(cost) {}
@@ -61,7 +61,7 @@ class CacheCharge {
 
  private:
   CacheCost cost_;
-  [[maybe_unused]] std::uint64_t hits_ = 0, misses_ = 0;  // charged already
+  [[maybe_unused]] std::uint64_t hits_ = 0, misses_ = 0;  // already charged
 };
 
 }  // namespace apps

@@ -1,4 +1,4 @@
-// The adjacency lists of all ranks as one MPI window.
+// The adjacency lists of all ranks, in one MPI window.
 #pragma once
 
 #include <mpi.h>
@@ -22,19 +22,19 @@ class AdjacencyWindow {
   bool is_own(const Row& row) const { return row.target == rank_; }
   const Vertex* own(const Row& row) const { return memory_ + row.displacement; }
 
-  /// Fetches a list of another rank into `into` (row.degree entries), complete on return. Throws
+  /// Fetches a list of another rank into `into` (row.degree entries); complete on return. Throws
   /// Failure.
   void get(const Row& row, Vertex* into) {
     window_.get(row.target, row.displacement, row.degree, into);
     window_.flush(row.target);
   }
 
-  /// Starts to fetch a list of another rank; complete after flush_all(). Throws Failure.
+  /// Starts fetching a list of another rank; complete after flush_all(). Throws Failure.
   void start(const Row& row, Vertex* into) {
     window_.get(row.target, row.displacement, row.degree, into);
   }
 
-  /// Starts to fetch entry `index` of a list of another rank; complete after flush_all(). Throws
+  /// Starts fetching entry `index` of a list of another rank; complete after flush_all(). Throws
   /// Failure.
   void get_entry(const Row& row, std::uint64_t index, Vertex* into) {
     window_.get(row.target, row.displacement + index, 1, into);

@@ -102,8 +102,8 @@ Graph read_block(const std::string& path, const CsrHeader& header, const Partiti
   return graph;
 }
 
-// An edge adds the same hash once from either side with opposite signs, so the sum over all ranks
-// of an undirected graph is zero, and hardly ever that of another one.
+// Each edge contributes the same hash with opposite signs from its two directions, so the sum over
+// all ranks is zero for an undirected graph, and hardly ever for any other.
 void check_symmetry(MPI_Comm comm, const std::string& path, const Graph& graph) {
   std::uint64_t sum = 0;
   for (std::uint64_t i = 0; i < graph.local_vertices(); ++i) {
@@ -137,7 +137,7 @@ void write_csr(MPI_Comm comm, const Graph& graph, const std::string& path) {
   std::uint64_t before = 0;
   const std::uint64_t mine = graph.adjacency.size();
   check(MPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Exscan");
-  if (graph.rank == 0) before = 0;  // MPI_Exscan leaves it undefined there
+  if (graph.rank == 0) before = 0;  // MPI_Exscan leaves it undefined on rank 0
 
   CsrHeader header;
   std::memcpy(header.magic, csr_magic, 8);
@@ -152,8 +152,8 @@ void write_csr(MPI_Comm comm, const Graph& graph, const std::string& path) {
   const auto first = graph.first_vertex();
   SharedFile file(comm, path);
   if (graph.rank == 0) file.write(0, &header, sizeof header);
-  // The last offset of a block is the first of the next one and has the same value: both ranks
-  // write it.
+  // The last offset of a block is also the first offset of the next block, so two ranks write the
+  // same value.
   file.write(header.offsets_at() + 8 * first, offsets.data(), 8 * offsets.size());
   file.write(header.names_at() + 8 * first, graph.names.listed.data(),
              8 * graph.names.listed.size());

@@ -12,7 +12,7 @@
 //   ...     8n       names, if listed
 //   ...     4m       adjacency: neighbours of vertex 0 ascending, then of vertex 1, ...
 //
-// The graph is undirected: every edge is there in both directions; no self loops, no duplicates.
+// The graph is undirected: every edge is stored in both directions. No self loops, no duplicates.
 #pragma once
 
 #include <mpi.h>
@@ -25,11 +25,11 @@ namespace apps {
 
 inline constexpr char csr_magic[] = "LCC-CSR\n";
 
-/// Collective. Each rank reads its own block. Agrees to fail if the file is cut, inconsistent, or
-/// not an undirected graph in the sense above.
+/// Collective. Each rank reads its own block. Fails on all ranks if the file is truncated,
+/// inconsistent, or not an undirected graph in the above sense.
 Graph read_csr(MPI_Comm comm, const std::string& path);
 
-/// Collective. Each rank writes its own block of the one file.
+/// Collective. Each rank writes its own block of the file.
 void write_csr(MPI_Comm comm, const Graph& graph, const std::string& path);
 
 }  // namespace apps

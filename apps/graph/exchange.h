@@ -1,4 +1,4 @@
-// Redistribution: every item goes to the rank that owns it.
+// Redistribution: sends every item to the rank that owns it.
 #pragma once
 
 #include <mpi.h>
@@ -11,9 +11,9 @@
 
 namespace apps {
 
-/// Collective. Sends each of `items` to the rank `owner(item)` and returns what this rank received,
-/// in no order to rely on. Goes in rounds, so that no count exceeds an int and the buffers that MPI
-/// sees stay small beside the data.
+/// Collective. Sends each of `items` to rank `owner(item)` and returns the items that this rank
+/// received, in unspecified order. Works in rounds, so that no count exceeds an int and the buffers
+/// passed to MPI stay small compared with the data.
 template <class Owner>
 std::vector<std::uint64_t> exchange(MPI_Comm comm, std::vector<std::uint64_t> items,
                                     Owner&& owner) {

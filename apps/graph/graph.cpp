@@ -8,7 +8,7 @@
 namespace apps {
 namespace {
 
-// Counting sort by source vertex: linear, where sorting packed edges as a whole would not be.
+// Counting sort by source vertex: linear, unlike a comparison sort of all packed edges.
 void place_edges(Graph& graph, std::vector<std::uint64_t> edges) {
   const std::uint64_t first = graph.first_vertex();
   graph.offsets.assign(graph.partition.size(graph.rank) + 1, 0);

@@ -1,4 +1,4 @@
-// One rank's block of an undirected graph in compressed sparse rows.
+// One rank's block of an undirected graph, in compressed sparse rows.
 #pragma once
 
 #include <mpi.h>
@@ -12,10 +12,10 @@
 
 namespace apps {
 
-/// The ids by which the input calls this rank's vertices.
+/// The ids that the input uses for this rank's vertices.
 struct VertexNames {
-  std::uint64_t first = 0;            // name of local vertex 0 where names count up
-  std::vector<std::uint64_t> listed;  // else one name per local vertex
+  std::uint64_t first = 0;            // name of local vertex 0, if names are consecutive
+  std::vector<std::uint64_t> listed;  // otherwise one name per local vertex
   bool is_signed = false;             // listed names are two's complement
 
   std::uint64_t bits(std::uint64_t local) const {
@@ -26,8 +26,8 @@ struct VertexNames {
 struct Graph {
   Partition partition;
   int rank = 0;
-  std::vector<std::uint64_t> offsets;  // local vertices + 1; into `adjacency`
-  // neighbours, ascending within a vertex, no self loops or duplicates
+  std::vector<std::uint64_t> offsets;  // local vertices + 1 indices into `adjacency`
+  // neighbours, ascending for each vertex, without self loops or duplicates
   std::vector<Vertex> adjacency;
   VertexNames names;
 
@@ -39,24 +39,24 @@ struct Graph {
   }
 };
 
-/// A directed edge in one word, so that a list of edges is a list of MPI_UINT64_T.
+/// A directed edge packed into one word, so that a list of edges is an array of MPI_UINT64_T.
 inline std::uint64_t pack_edge(std::uint64_t from, std::uint64_t to) { return from << 32 | to; }
 inline Vertex edge_from(std::uint64_t edge) { return static_cast<Vertex>(edge >> 32); }
 inline Vertex edge_to(std::uint64_t edge) { return static_cast<Vertex>(edge); }
 
-/// Appends both directions of {u, v}, nothing for a self loop.
+/// Appends both directions of {u, v}, or nothing for a self loop.
 inline void append_undirected(std::vector<std::uint64_t>& edges, std::uint64_t u, std::uint64_t v) {
   if (u == v) return;
   edges.push_back(pack_edge(u, v));
   edges.push_back(pack_edge(v, u));
 }
 
-/// Collective. Builds every rank's block from edges that any rank may hold. `edges` holds both
-/// directions of each edge (append_undirected), in any order, duplicates allowed. The names are
-/// left as 0, 1, ...
+/// Collective. Builds every rank's block from edges that may be on any rank. `edges` contains both
+/// directions of each edge (append_undirected), in any order, duplicates allowed. The names are set
+/// to 0, 1, ...
 Graph build_graph(MPI_Comm comm, const Partition& partition, std::vector<std::uint64_t> edges);
 
-/// Collective. Directed entries of all ranks, twice the number of edges.
+/// Collective. Returns the number of directed entries on all ranks, twice the number of edges.
 std::uint64_t total_entries(MPI_Comm comm, const Graph& graph);
 
 }  // namespace apps

@@ -26,7 +26,7 @@ bool begins_with(const std::string& text, std::string_view start) {
 }
 
 InputFormat format_of(const std::string& path) {
-  file_size(path);  // throws for what is not a regular file
+  file_size(path);  // throws if it is not a regular file
   const std::string start = read_bytes(path, 0, 16);
   if (begins_with(start, csr_magic)) return InputFormat::csr;
   if (begins_with(start, "%%MatrixMarket")) return InputFormat::matrix_market;
@@ -47,7 +47,7 @@ Graph read_graph(MPI_Comm comm, const Source& source) {
   }
 }
 
-// Every rank generates its share of the edges, then they go to their owners.
+// Each rank generates its share of the edges, which are then sent to their owners.
 Graph generate_graph(MPI_Comm comm, const Source& source) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(comm, &rank);
@@ -55,8 +55,8 @@ Graph generate_graph(MPI_Comm comm, const Source& source) {
   const auto vertices = std::uint64_t{1} << source.rmat_scale;
   const auto partition = together(comm, [&] { return Partition(vertices, ranks); });
   const std::uint64_t edges = vertices * source.edge_factor;
-  // An edge is there in both directions, 8 B each, at its generator and at its owner, then 4 B in
-  // the lists; twice that of the mean for the rank that owns the highest degrees.
+  // Each edge exists in both directions, 8 B each, on its generator and on its owner, then takes 4
+  // B per direction in the lists. The rank that owns the highest degrees may need twice the mean.
   const double share = static_cast<double>(edges) / ranks;
   require_memory(comm, 48 * share + 8.0 * static_cast<double>(vertices),
                  "generating " + source.name());

@@ -1,4 +1,4 @@
-// From its source to a distributed graph.
+// Loads a distributed graph from its source.
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +8,7 @@
 
 namespace apps {
 
-/// Collective. Reads or generates the graph that `source` names.
+/// Collective. Reads or generates the graph that `source` describes.
 Graph load_graph(MPI_Comm comm, const Source& source);
 
 }  // namespace apps

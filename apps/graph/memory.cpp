@@ -15,7 +15,7 @@ constexpr auto unknown = std::numeric_limits<std::uint64_t>::max();
 std::uint64_t first_number(const char* path) {
   std::ifstream file(path);
   std::uint64_t number = 0;
-  return file >> number ? number : unknown;  // "max" is no number: no limit
+  return file >> number ? number : unknown;  // "max" is not a number: no limit
 }
 
 std::uint64_t kernel_available() {

@@ -1,4 +1,4 @@
-// How much memory this machine can still give. MPI-free.
+// The amount of memory still available on this machine. MPI-free.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 
 namespace apps {
 
-/// Bytes that can be used here without swapping: what the kernel calls available, or what the
-/// control group still allows, whichever is less. UINT64_MAX if neither can be learnt.
+/// Returns the number of bytes that can be used without swapping: the kernel's MemAvailable or the
+/// control group's remaining allowance, whichever is less. UINT64_MAX if neither is known.
 std::uint64_t available_memory();
 
-/// "3.2 GiB"
+/// Formats a size: "3.2 GiB".
 std::string bytes_text(double bytes);
 
 }  // namespace apps

@@ -11,8 +11,8 @@
 namespace apps {
 namespace {
 
-// The ranks of this host. Not MPI_COMM_TYPE_SHARED: a library told to use the network alone puts
-// every rank on a node of its own.
+// Returns a communicator of the ranks on this host. MPI_COMM_TYPE_SHARED does not work here: a
+// library that is told to use only the network puts every rank on a node of its own.
 MPI_Comm host_communicator(MPI_Comm comm) {
   char name[MPI_MAX_PROCESSOR_NAME] = "";
   int length = 0, rank = 0;

@@ -1,4 +1,4 @@
-// Refuses work that cannot fit into the memory of a node, before the kernel kills a rank for it.
+// Refuses work that cannot fit into a node's memory, before the kernel kills a rank for it.
 #pragma once
 
 #include <mpi.h>
@@ -7,10 +7,10 @@
 
 namespace apps {
 
-/// Collective. Agrees to fail with "out of memory" if the ranks of any node together need more than
-/// it has. `bytes` is what this rank is about to allocate, `what` names the work in the message.
-/// An allocation succeeds on Linux even when no memory is behind it, so this has to be asked
-/// beforehand.
+/// Collective. Fails on all ranks with "out of memory" if the ranks of any node together need more
+/// than the node has. `bytes` is what this rank is about to allocate; `what` names the work in the
+/// message. The check must come beforehand because on Linux an allocation succeeds even if no
+/// memory backs it.
 void require_memory(MPI_Comm comm, double bytes, const std::string& what);
 
 }  // namespace apps

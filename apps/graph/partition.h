@@ -1,16 +1,16 @@
-// 1D block partition: rank r owns a contiguous block of vertices, blocks differ by one vertex at
-// most.
+// 1D block partition: rank r owns a contiguous block of vertices; block sizes differ by at most
+// one.
 #pragma once
 
 #include <cstdint>
 
 namespace apps {
 
-/// Vertices of a graph, as compact ids 0 .. vertices-1.
+/// A vertex of a graph, a compact id in 0 .. vertices-1.
 using Vertex = std::uint32_t;
 
-/// The most vertices of a graph: the counts and displacements of MPI-3 collectives are ints, and
-/// the replicated row pointers are gathered with one of them.
+/// The largest supported number of vertices: counts and displacements of MPI-3 collectives are
+/// ints, and the replicated row pointers are gathered by one of these collectives.
 inline constexpr std::uint64_t max_vertices = 0x7fffffff;
 
 class Partition {
@@ -23,7 +23,7 @@ class Partition {
   std::uint64_t vertices() const { return vertices_; }
   int ranks() const { return static_cast<int>(ranks_); }
 
-  /// First vertex of `rank`; first(ranks()) is vertices().
+  /// Returns the first vertex of `rank`; first(ranks()) is vertices().
   std::uint64_t first(int rank) const {
     const auto r = static_cast<std::uint64_t>(rank);
     return r * block_ + (r < larger_ ? r : larger_);
@@ -31,7 +31,7 @@ class Partition {
   std::uint64_t size(int rank) const { return first(rank + 1) - first(rank); }
 
   int owner(Vertex v) const {
-    // 32-bit divisions: this is asked for every neighbour, and they take half the time of 64-bit
+    // 32-bit divisions: this is called for every neighbour, and they take half the time of 64-bit
     // ones.
     return static_cast<int>(v < split_ ? v / (block_ + 1) : larger_ + (v - split_) / block_);
   }
@@ -39,12 +39,12 @@ class Partition {
  private:
   std::uint64_t vertices_ = 0;
   std::uint32_t ranks_ = 1;
-  std::uint32_t block_ = 0;   // vertices of the smaller blocks
-  std::uint32_t larger_ = 0;  // so many blocks, the first ones, have one vertex more
+  std::uint32_t block_ = 0;   // size of the smaller blocks, in vertices
+  std::uint32_t larger_ = 0;  // number of blocks, the first ones, with one vertex more
   std::uint32_t split_ = 0;   // first vertex of the first smaller block
 };
 
-/// The share [first, last) of `count` items that belongs to `rank` of `ranks`.
+/// The range [first, last) of `count` items that belongs to `rank` of `ranks`.
 struct Share {
   std::uint64_t first, last;
 };

@@ -6,14 +6,14 @@
 
 namespace apps {
 
-/// Shows a percentage: rewrites one line on a terminal, elsewhere prints a plain line every 10%.
+/// Shows a percentage: rewrites one line on a terminal, otherwise prints a plain line every 10%.
 class Progress {
  public:
-  /// Shows nothing if not `enabled`. `what` names the program and the work: "lcc: counting
+  /// Shows nothing unless `enabled`. `what` names the program and the work, as in "lcc: counting
   /// triangles".
   Progress(bool enabled, std::string what, std::uint64_t total);
 
-  /// To be called often: one comparison unless there is something to show.
+  /// May be called often: costs one comparison unless there is something to show.
   void at(std::uint64_t done) {
     if (done >= next_) show(done);
   }
@@ -26,7 +26,7 @@ class Progress {
   bool terminal_;
 };
 
-/// One plain line, if `enabled`.
+/// Prints one plain line if `enabled`.
 void progress_line(bool enabled, const std::string& text);
 
 }  // namespace apps

@@ -1,4 +1,4 @@
-// One array of every rank as an MPI window that is only read.
+// A read-only MPI window over one array of every rank.
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +8,7 @@
 
 namespace apps {
 
-/// What a rank exposes: `bytes` of memory whose elements are of `type`, `unit` bytes each.
+/// The memory that a rank exposes: `bytes` of memory holding elements of `type`, `unit` bytes each.
 struct Exposed {
   const void* memory;
   std::uint64_t bytes;
@@ -16,20 +16,20 @@ struct Exposed {
   MPI_Datatype type;
 };
 
-/// Open for gets (lock_all) from construction to destruction; the memory is never written in that
-/// time, which the info key `nearcache_mode=always` promises to a caching layer. Other libraries
+/// Open for gets (lock_all) from construction to destruction. The memory is never written in that
+/// time, which the info key `nearcache_mode=always` promises to a caching layer; other libraries
 /// ignore the key.
 class ReadWindow {
  public:
-  /// Collective. pre: the memory outlives the window and does not move. Opens nothing on one rank:
-  /// nobody would use it, and Open MPI 4 refuses to create it.
+  /// Collective. pre: the memory outlives the window and does not move. With one rank no window is
+  /// created: nobody would use it, and Open MPI 4 refuses to create it.
   ReadWindow(MPI_Comm comm, const Exposed& exposed, const char* name);
-  /// Collective. Ranks may come here at different times.
+  /// Collective. Ranks may arrive at different times.
   ~ReadWindow();
   ReadWindow(const ReadWindow&) = delete;
   ReadWindow& operator=(const ReadWindow&) = delete;
 
-  /// Starts to fetch `count` elements at `displacement` (in elements) into `into`. Throws Failure.
+  /// Starts fetching `count` elements at `displacement` (in elements) into `into`. Throws Failure.
   void get(int target, std::uint64_t displacement, std::uint64_t count, void* into) {
     const auto elements = static_cast<int>(count);
     check(MPI_Get(into, elements, type_, target, static_cast<MPI_Aint>(displacement), elements,
@@ -40,8 +40,8 @@ class ReadWindow {
     asked_.push_back(target);
   }
 
-  /// Completes all gets from `target`, or from all ranks: one by one, since MPI_Win_flush_all of
-  /// MPICH 4.0.2 returns before all data have come. Throws Failure.
+  /// Completes all gets from `target`, or from all ranks. The latter flushes targets one by one
+  /// because MPI_Win_flush_all of MPICH 4.0.2 returns before all data has arrived. Throws Failure.
   void flush(int target) { check(MPI_Win_flush(target, window_), "MPI_Win_flush"); }
   void flush_all() {
     for (const int target : asked_) {
@@ -59,7 +59,7 @@ class ReadWindow {
 
   MPI_Datatype type_;
   MPI_Win window_ = MPI_WIN_NULL;
-  std::vector<char> is_asked_;  // by rank: has been, since the last flush_all
+  std::vector<char> is_asked_;  // by rank: whether it is in asked_
   std::vector<int> asked_;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 struct RawEdges {
   std::vector<std::uint64_t> ends;  // u, v, u, v, ...
-  bool negative = false;            // some id is below 0: ids are two's complement
+  bool negative = false;            // some id is negative: ids are two's complement
   bool large = false;               // some id is above 2^63-1
 };
 
@@ -78,8 +78,8 @@ Graph read_edge_list(MPI_Comm comm, const std::string& path) {
   int ranks = 1;
   MPI_Comm_size(comm, &ranks);
   const std::uint64_t size = together(comm, [&] { return file_size(path); });
-  // An edge of 8 characters or more becomes two ids (16 B), copies of them, and two directed edges
-  // (16 B) in up to three places.
+  // An edge takes at least 8 characters in the file. It becomes two ids (16 B), copies of these,
+  // and two directed edges (16 B) in up to three places.
   require_memory(comm, 10.0 * static_cast<double>(size) / ranks, "reading " + path);
 
   auto raw = read_raw(comm, path, size);

@@ -1,4 +1,4 @@
-// Edge lists: one edge `u v` a line, ids of up to 64 bits, `#` and `%` start comment lines.
+// Edge lists: one edge `u v` per line, ids of up to 64 bits; `#` and `%` start comment lines.
 #pragma once
 
 #include <mpi.h>
@@ -9,9 +9,9 @@
 
 namespace apps {
 
-/// Collective. Reads the file in parallel, each rank its byte range. Words behind the two ids
-/// (weights, times) are ignored. Ids are all within 0 .. 2^64-1 or all within -2^63 .. 2^63-1.
-/// Agrees to fail with the file's name and, for a malformed line, its number.
+/// Collective. Reads the file in parallel, each rank its byte range. Ignores words after the two
+/// ids (weights, times). The ids must all be within 0 .. 2^64-1 or all within -2^63 .. 2^63-1.
+/// Fails on all ranks with the file's name and, for a malformed line, its number.
 Graph read_edge_list(MPI_Comm comm, const std::string& path);
 
 }  // namespace apps

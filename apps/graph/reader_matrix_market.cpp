@@ -17,7 +17,7 @@ namespace {
 struct MatrixHeader {
   std::uint64_t rows = 0, entries = 0;
   bool has_values = false;
-  std::uint64_t bytes = 0, lines = 0;  // what it takes of the file
+  std::uint64_t bytes = 0, lines = 0;  // size of the header
 };
 
 std::string lower(std::string_view word) {
@@ -39,7 +39,7 @@ bool is_number(std::string_view word) {
   double value = 0;
   const char* end = word.data() + word.size();
   const auto result = std::from_chars(word.data(), end, value);
-  // Out of range is still a number: only its place matters here.
+  // A number that is out of range is still a number: values are only checked, not used.
   return !word.empty() && result.ec != std::errc::invalid_argument && result.ptr == end;
 }
 
@@ -63,8 +63,8 @@ void read_banner(const std::string& path, std::string_view line, MatrixHeader& h
   header.has_values = field != "pattern";
 }
 
-// The banner, comments and the line of sizes. Headers with very long comments are read in growing
-// pieces.
+// Reads the banner, the comments and the size line. Reads in growing pieces, for headers with very
+// long comments.
 MatrixHeader read_matrix_header(const std::string& path) {
   for (std::uint64_t size = 1 << 16;; size *= 4) {
     const std::string text = read_bytes(path, 0, size);
@@ -72,7 +72,7 @@ MatrixHeader read_matrix_header(const std::string& path) {
     std::string_view rest = text, line;
     MatrixHeader header;
     while (next_line(rest, line)) {
-      if (rest.empty() && !complete) break;  // the line may be cut
+      if (rest.empty() && !complete) break;  // the line may be truncated
       ++header.lines;
       header.bytes = text.size() - rest.size();
       if (header.lines == 1) {
@@ -158,7 +158,8 @@ Graph read_matrix_market(MPI_Comm comm, const std::string& path) {
     partition = Partition(read.rows, ranks);
     return read;
   });
-  // An entry of 4 characters or more becomes two directed edges (16 B) in up to three places.
+  // An entry takes at least 4 characters in the file and becomes two directed edges (16 B) in up to
+  // three places.
   require_memory(comm, 12.0 * static_cast<double>(size) / ranks, "reading " + path);
   auto entries = read_entries(comm, path, size, header);
   Graph graph = build_graph(comm, partition, std::move(entries.edges));
