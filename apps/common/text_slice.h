@@ -18,9 +18,8 @@ std::string read_bytes(const std::string& path, std::uint64_t offset, std::uint6
 /// file also tile its lines. The last line is complete even if it ends beyond the slice.
 std::string read_lines(const std::string& path, std::uint64_t first, std::uint64_t last);
 
-/// Removes the next line from `text` and returns it in `line` without its end ("
-/// " or "\r
-/// "). Returns false at the end.
+/// Removes the next line from `text` and returns it in `line` without its end ("\n" or "\r\n").
+/// Returns false at the end.
 bool next_line(std::string_view& text, std::string_view& line);
 
 /// Removes and returns the next word of `line`; blanks, tabs and commas separate words. Returns an

@@ -59,7 +59,7 @@ class ReadWindow {
 
   MPI_Datatype type_;
   MPI_Win window_ = MPI_WIN_NULL;
-  std::vector<char> is_asked_;  // by rank: whether it is in asked_
+  std::vector<char> is_asked_;  // by rank: gets were issued since the last flush_all
   std::vector<int> asked_;
 };
 

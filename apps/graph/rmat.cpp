@@ -5,7 +5,7 @@
 namespace apps {
 namespace {
 
-// Upper ends of the quadrants' intervals in 32-bit fixed point: a, a+b, a+b+c.
+// Upper bounds of the quadrants' intervals in 32-bit fixed point: a, a+b, a+b+c.
 constexpr std::uint32_t upper_a = 0.57 * 4294967296.0;
 constexpr std::uint32_t upper_b = 0.76 * 4294967296.0;
 constexpr std::uint32_t upper_c = 0.95 * 4294967296.0;
@@ -46,7 +46,7 @@ std::pair<std::uint64_t, std::uint64_t> Rmat::edge(std::uint64_t number) const {
   return {permute(u), permute(v)};
 }
 
-// Odd multiplications and xors with a right shift are bijections of `scale` bits each.
+// Multiplication by an odd number and xor with a right shift are both bijections on `scale` bits.
 std::uint64_t Rmat::permute(std::uint64_t vertex) const {
   if (!permuted_) return vertex;
   const int shift = (scale_ + 1) / 2;

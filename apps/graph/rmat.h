@@ -7,10 +7,9 @@
 
 namespace apps {
 
-/// Edge number i is a function of (scale, seed, i) alone, so any rank can generate any edge and the
-/// graph does not depend on the number of ranks. Vertices are permuted by a seeded bijection:
-/// without it the high degrees would all lie in the first block, as generators without a
-/// permutation leave them.
+/// Edge number i depends only on (scale, seed, i), so any rank can generate any edge and the graph
+/// does not depend on the number of ranks. A seeded bijection permutes the vertices; without it,
+/// all vertices of high degree would be in the first block.
 class Rmat {
  public:
   /// pre: 1 <= scale <= 31

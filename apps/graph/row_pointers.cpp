@@ -21,7 +21,7 @@ RowPointers::RowPointers(MPI_Comm comm, const Graph& graph) : partition_(graph.p
     counts[r] = static_cast<int>(partition_.size(r));
     displacements[r] = static_cast<int>(partition_.first(r));
   }
-  // Degrees are gathered one place to the right, then summed in place.
+  // Gather the degrees shifted by one element, then compute the prefix sums in place.
   check(MPI_Allgatherv(degrees.data(), counts[graph.rank], MPI_UINT64_T, offsets_.data() + 1,
                        counts.data(), displacements.data(), MPI_UINT64_T, comm),
         "MPI_Allgatherv");

@@ -1,4 +1,4 @@
-// Where the adjacency list of a vertex lies: its row of the CSR.
+// Location of a vertex's adjacency list: its row of the CSR.
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +10,7 @@
 
 namespace apps {
 
-/// The place of one adjacency list: `degree` entries at `displacement` (in entries) of the window
+/// The location of an adjacency list: `degree` entries at `displacement` (in entries) in the window
 /// of `target`.
 struct Row {
   int target;
@@ -18,8 +18,8 @@ struct Row {
   std::uint64_t degree;
 };
 
-/// The row pointers of the whole graph on every rank, 8 bytes per vertex, so that a neighbour costs
-/// one get and not two. RowWindow locates rows the other way.
+/// Replicates the row pointers of the whole graph on every rank, 8 bytes per vertex, so that
+/// reading a neighbour's list takes one get instead of two. RowWindow is the alternative.
 class RowPointers {
  public:
   /// Bytes fetched to locate a row: none.
@@ -37,7 +37,7 @@ class RowPointers {
 
  private:
   Partition partition_;
-  std::vector<std::uint64_t> offsets_;  // of the whole graph, vertices + 1
+  std::vector<std::uint64_t> offsets_;  // of the whole graph; vertices + 1 elements
   std::uint64_t max_degree_ = 0;
 };
 

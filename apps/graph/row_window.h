@@ -1,5 +1,5 @@
-// Row pointers that stay with their owners: a second window, as codes have it whose graph is too
-// large for a copy of the row pointers on every rank.
+// Row pointers that stay with their owners, in a second window, as in codes whose graph is too
+// large to replicate the row pointers on every rank.
 #pragma once
 
 #include <mpi.h>
@@ -12,7 +12,7 @@
 
 namespace apps {
 
-/// Locates rows as RowPointers does, by a get of two neighbouring offsets (16 bytes) from the owner
+/// Locates rows like RowPointers, but with a get of two adjacent offsets (16 bytes) from the owner
 /// of the vertex.
 class RowWindow {
  public:
@@ -22,7 +22,7 @@ class RowWindow {
   /// Collective. pre: `graph` outlives the window and does not move.
   RowWindow(MPI_Comm comm, const Graph& graph);
 
-  /// One get and its flush, unless this rank owns `v`. Throws Failure.
+  /// Issues one get and its flush, unless this rank owns `v`. Throws Failure.
   Row locate(Vertex v) {
     const int target = partition_.owner(v);
     const std::uint64_t place = v - partition_.first(target);
@@ -33,7 +33,7 @@ class RowWindow {
     return row(target, pair);
   }
 
-  /// Starts to fetch the two offsets of a vertex of another rank into `pair`; complete after
+  /// Starts fetching the two offsets of a vertex of another rank into `pair`; complete after
   /// flush_all().
   void get(Vertex v, std::uint64_t* pair) {
     const int target = partition_.owner(v);
@@ -41,7 +41,7 @@ class RowWindow {
   }
   void flush_all() { window_.flush_all(); }
 
-  /// The row that a completed get() found.
+  /// Returns the row that a completed get() has fetched.
   Row row_of(Vertex v, const std::uint64_t* pair) const { return row(partition_.owner(v), pair); }
   bool is_own(Vertex v) const { return partition_.owner(v) == rank_; }
   /// pre: is_own(v)

@@ -1,4 +1,4 @@
-// Where a graph comes from, as the command line says it. MPI-free.
+// The source of a graph, as given on the command line. MPI-free.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ struct Source {
   int rmat_scale = 0;
   std::uint64_t edge_factor = 16;
   std::uint64_t seed = 1;
-  bool unpermuted = false;  // R-MAT: hubs lie in the first block
+  bool unpermuted = false;  // R-MAT: vertices of high degree stay in the first block
 
-  /// How a person would name the graph.
+  /// Returns a human-readable name of the graph.
   std::string name() const;
 };
 
-/// Adds GRAPH, --input-format, --rmat, --edge-factor, --seed and --unpermuted to the options of a
-/// program.
+/// Adds GRAPH, --input-format, --rmat, --edge-factor, --seed and --unpermuted to a program's
+/// options.
 void add_source_options(CLI::App& app, Source& source);
 
-/// To be called when the command line was parsed: throws CLI::RequiredError if it names no graph.
+/// Throws CLI::RequiredError if the parsed command line names no graph.
 void require_source(const Source& source);
 
 }  // namespace apps

@@ -23,8 +23,8 @@ void sort_unique(std::vector<std::uint64_t>& ids) {
 VertexIds::VertexIds(MPI_Comm comm, std::vector<std::uint64_t> occurring) {
   int ranks = 1;
   MPI_Comm_size(comm, &ranks);
-  // Each id is sent to one rank that drops its duplicates, so that what is gathered afterwards is n
-  // ids, not n from every rank.
+  // Send each id to one rank, which drops its duplicates: the final gather then collects n ids, not
+  // n from every rank.
   together(comm, [&] { sort_unique(occurring); });
   auto own = exchange(comm, std::move(occurring),
                       [&](std::uint64_t id) { return static_cast<int>(mix64(id) % ranks); });

@@ -11,13 +11,13 @@
 namespace lcc {
 namespace {
 
-// One bit test of an intersection, measured with `lcc --rmat 14` on one rank of an AMD EPYC: for
-// virtual time.
+// Seconds per bit test of an intersection, for virtual time; measured with `lcc --rmat 14` on one
+// rank of an AMD EPYC.
 constexpr double step_seconds = 0.8e-9;
 
-// Lists are fetched in batches, one get and one flush each, then intersected as a batch. So the
-// clock is read three times a batch and not twice a get: reading it costs 25 ns, a get served from
-// a cache only some 100 ns.
+// Counts triangles. Lists are fetched in batches, with one get and one flush each, and then
+// intersected as a batch. The clock is thus read three times per batch instead of twice per get:
+// reading it costs 25 ns, and a get served from a cache only about 100 ns.
 template <class Rows>
 class Counter {
  public:
@@ -46,21 +46,21 @@ class Counter {
     }
     charge_seconds(static_cast<double>(steps) * step_seconds);
     cost_.computation += MPI_Wtime() - before;
-    // Both ends of the opposite edge have found the other.
+    // Each triangle was found twice: once from each end of the edge opposite the vertex.
     return common / 2;
   }
 
   const Cost& cost() const { return cost_; }
 
  private:
-  // Fills lists_ for as many of `neighbours` as fit into the buffer and returns how many were dealt
-  // with.
+  // Fills lists_ with the lists of as many of `neighbours` as fit into the buffer and returns how
+  // many were processed.
   std::size_t fetch(std::span<const Vertex> neighbours) {
     lists_.clear();
     std::uint64_t filled = 0;
     for (std::size_t i = 0; i < neighbours.size(); ++i) {
       const Row row = locate(neighbours[i]);
-      if (row.degree < 2) continue;  // knows nobody but us
+      if (row.degree < 2) continue;  // this vertex is its only neighbour
       if (window_.is_own(row)) {
         lists_.emplace_back(window_.own(row), row.degree);
         continue;
@@ -80,7 +80,7 @@ class Counter {
     return neighbours.size();
   }
 
-  // The row that found no room in the last batch is not located twice.
+  // Locates the row of `v`. A row that did not fit into the last batch is not located again.
   Row locate(Vertex v) {
     if (located_) {
       const Row row = *located_;
@@ -95,8 +95,8 @@ class Counter {
     return row;
   }
 
-  // What the selected list and lists_ have in common; counts steps only where virtual time needs
-  // them.
+  // Returns the number of entries that the selected list has in common with lists_. Counts steps
+  // only under virtual time.
   std::uint64_t intersect(std::uint64_t& steps) const {
     std::uint64_t common = 0;
     for (const auto list : lists_) {
@@ -106,7 +106,7 @@ class Counter {
     return common;
   }
 
-  // 16 KiB: half of a usual first-level cache, the rest is for the bitmap and the caching layer's
+  // 16 KiB: half of a typical first-level cache; the rest is for the bitmap and the caching layer's
   // own tables.
   static constexpr std::uint64_t batch_entries = 4096;
 
@@ -129,7 +129,7 @@ Result count(MPI_Comm comm, const Graph& graph, Rows& rows, AdjacencyWindow& win
     result.triangles.resize(vertices);
     return Counter<Rows>(graph, rows, window);
   });
-  // Work goes with the number of neighbours, not of vertices.
+  // The work is proportional to the number of neighbours, not of vertices.
   Progress progress(show_progress, "lcc: counting triangles", graph.offsets[vertices]);
   check(MPI_Barrier(comm), "MPI_Barrier");
   const double start = MPI_Wtime();
@@ -139,7 +139,7 @@ Result count(MPI_Comm comm, const Graph& graph, Rows& rows, AdjacencyWindow& win
       progress.at(graph.offsets[v + 1]);
     }
   });
-  agree(comm, error);  // a barrier, too
+  agree(comm, error);  // also a barrier
   result.cost = counter.cost();
   result.cost.lcc = MPI_Wtime() - start;
   return result;

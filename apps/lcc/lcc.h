@@ -1,4 +1,4 @@
-// Local clustering coefficients by one-sided communication (CLaMPI paper, section IV.C).
+// Local clustering coefficients with one-sided communication (CLaMPI paper, section IV.C).
 #pragma once
 
 #include <mpi.h>
@@ -15,12 +15,12 @@ namespace lcc {
 
 using namespace apps;
 
-/// What one run on one rank cost. Seconds of wall time.
+/// The cost of one run on one rank; times are wall time in seconds.
 struct Cost {
-  double lcc = 0;            // from a barrier before to a barrier behind, the same on all ranks
+  double lcc = 0;            // from the barrier before to the barrier after; the same on all ranks
   double communication = 0;  // locating and fetching lists
   double computation = 0;    // intersecting them
-  std::uint64_t gets = 0, bytes = 0;  // of lists, and of offsets where rows are located by gets
+  std::uint64_t gets = 0, bytes = 0;  // of lists, and of offsets if rows are located by gets
 };
 
 struct Result {
@@ -28,16 +28,16 @@ struct Result {
   Cost cost;
 };
 
-/// The coefficient of a vertex: the part of its pairs of neighbours that are neighbours themselves,
-/// 0 below two.
+/// Returns the clustering coefficient of a vertex: the fraction of the pairs of its neighbours that
+/// are neighbours of each other; 0 if the degree is below two.
 inline double coefficient(std::uint64_t degree, std::uint64_t triangles) {
   return degree < 2
              ? 0.0
              : 2.0 * static_cast<double>(triangles) / (static_cast<double>(degree) * (degree - 1));
 }
 
-/// Collective. Counts the triangles of the first `vertices` local vertices. Rows are located in a
-/// copy of all row pointers, or by gets from their owners.
+/// Collective. Counts the triangles of the first `vertices` local vertices. Rows are located either
+/// in a replica of all row pointers or by gets from their owners.
 Result count_triangles(MPI_Comm comm, const Graph& graph, const RowPointers& rows,
                        AdjacencyWindow& window, std::uint64_t vertices, bool show_progress);
 Result count_triangles(MPI_Comm comm, const Graph& graph, RowWindow& rows, AdjacencyWindow& window,

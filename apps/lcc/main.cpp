@@ -1,9 +1,10 @@
-// lcc: local clustering coefficients of an undirected graph, by MPI one-sided communication.
+// lcc: computes local clustering coefficients of an undirected graph with MPI one-sided
+// communication.
 //
-// Each rank owns a block of vertices. For each of its vertices it fetches the adjacency lists of
-// all neighbours from their owners and counts how often they meet: a vertex of high degree is
-// fetched again and again, which is what a cache of remote memory lives on. See README.md beside
-// this file.
+// Each rank owns a block of vertices. For each of them it fetches the adjacency lists of all
+// neighbours from their owners and counts common neighbours. The list of a high-degree vertex is
+// fetched again and again, which is what a cache of remote memory exploits. See README.md in this
+// directory.
 #include <mpi.h>
 
 #include <algorithm>

@@ -15,16 +15,16 @@ enum class OutputFormat { text, binary };
 
 struct Options {
   Source source;
-  std::string output, json, csr;  // paths; empty: not written
+  std::string output, json, csr;  // paths; empty: do not write
   OutputFormat output_format = OutputFormat::text;
   int repeat = 1;
-  std::uint64_t limit_vertices = 0;  // of each rank; 0: all
+  std::uint64_t limit_vertices = 0;  // per rank; 0: all
   bool row_window = false;
   bool progress = false;
 };
 
-/// Either `options`, or a reason to stop: help, version (exit_code 0) or a bad command line, with
-/// the text to show.
+/// Either `options`, or an early exit: help, version (exit_code 0) or a bad command line, with the
+/// text to print.
 struct CommandLine {
   std::optional<Options> options;
   int exit_code = 0;

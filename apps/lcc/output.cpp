@@ -73,7 +73,7 @@ void write_values(MPI_Comm comm, const Graph& graph, const std::vector<std::uint
   const std::uint64_t bytes = rows.size();
   std::uint64_t before = 0;
   check(MPI_Exscan(&bytes, &before, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Exscan");
-  if (graph.rank == 0) before = 0;  // MPI_Exscan leaves it undefined there
+  if (graph.rank == 0) before = 0;  // MPI_Exscan leaves it undefined on rank 0
   SharedFile file(comm, path);
   file.write(before, rows.data(), bytes);
   file.finish();

@@ -12,9 +12,8 @@
 namespace lcc {
 namespace {
 
-// Coefficients are summed in units of 2^-32: the sum of integers does not depend on the order,
-// hence not on the number of ranks, and fits 64 bits for any graph (n < 2^31, coefficients at most
-// 1).
+// Coefficients are summed in units of 2^-32: a sum of integers does not depend on the order, hence
+// not on the number of ranks, and it fits 64 bits for any graph (n < 2^31, coefficients at most 1).
 constexpr double coefficient_unit = 4294967296.0;
 
 struct Sums {

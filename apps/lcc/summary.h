@@ -1,4 +1,4 @@
-// The result of the whole program, reduced over the ranks.
+// The result of the whole run, reduced over the ranks.
 #pragma once
 
 #include <mpi.h>
@@ -20,13 +20,14 @@ struct Summary {
   int ranks = 0;
   bool row_window = false;
   std::uint64_t vertices = 0, edges = 0, processed = 0;
-  std::uint64_t corners = 0;       // sum of the processed vertices' triangles; a triangle has three
+  std::uint64_t corners =
+      0;  // sum of the processed vertices' triangles; each triangle counts three times
   double average_coefficient = 0;  // over the processed vertices
-  // of every (vertex, degree, triangles); independent of the number of ranks
+  // hash of every (vertex, degree, triangles); independent of the number of ranks
   std::uint64_t checksum = 0;
-  std::uint64_t gets = 0, bytes = 0;  // of one run, all ranks
-  std::vector<double> lcc_runs;       // seconds of each run, slowest rank
-  // seconds of one run (the mean of all runs), over the ranks
+  std::uint64_t gets = 0, bytes = 0;  // of one run, summed over all ranks
+  std::vector<double> lcc_runs;       // seconds of each run on the slowest rank
+  // seconds of one run (the mean of all runs); spread over the ranks
   Spread lcc, communication, computation;
   double seconds_total = 0;
 
@@ -34,14 +35,14 @@ struct Summary {
   std::uint64_t triangles() const { return corners / 3; }
 };
 
-/// Collective. `costs`: one per run; `triangles`: of the first local vertices.
+/// Collective. `costs`: one element per run; `triangles`: of the first local vertices.
 Summary summarize(MPI_Comm comm, const Graph& graph, const std::vector<std::uint64_t>& triangles,
                   const std::vector<Cost>& costs);
 
-/// Human-readable, several lines.
+/// Returns several human-readable lines.
 std::string summary_text(const Summary& summary);
 
-/// One JSON object. `input` says what graph it was.
+/// Returns one JSON object. `input`: the name of the graph.
 std::string summary_json(const Summary& summary, const std::string& input);
 
 }  // namespace lcc

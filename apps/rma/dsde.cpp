@@ -1,8 +1,8 @@
-// Dynamic sparse data exchange (foMPI's paper, section 4.2): each rank has something for six
-// others, drawn anew each time, and nobody knows who has something for him. Four protocols find
-// out: alltoall and reduce_scatter count by a collective call; nbx sends synchronously, and enters
-// a non-blocking barrier when all of its own has been received; accumulate counts into a window of
-// each between two fences. The data go as messages in all of them.
+// Dynamic sparse data exchange (foMPI paper, section 4.2): each rank has data for six others,
+// chosen anew each time, and no rank knows who has data for it. Four protocols find out: alltoall
+// and reduce_scatter count with a collective call; nbx sends synchronously and enters a
+// non-blocking barrier once all of its own messages have been received; accumulate adds to a
+// counter in each target's window between two fences. All of them send the data itself as messages.
 #include <mpi.h>
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int k = 6;
 
-// What a rank has for others in one exchange.
+// What one rank sends to others in one exchange.
 struct Parcels {
   std::array<int, k> to;
   std::array<std::uint64_t, k> data;
@@ -79,8 +79,9 @@ class Exchange {
     }
   }
 
-  // Two counters in turn, so that one fence an exchange is enough: it ends the counting, and
-  // separates what is read here from the next but one.
+  // Alternates between two counters, so that one fence per exchange suffices: it completes the
+  // counting, and the fence of the next exchange separates reading this counter from its reuse in
+  // the exchange after that.
   void accumulate(const Parcels& parcels) {
     const std::int64_t one = 1;
     const int at = static_cast<int>(exchanges_ % 2);
@@ -101,7 +102,7 @@ class Exchange {
   std::uint64_t sum() const { return sum_; }
 
  private:
-  // Messages of the next exchange may come before this one is over.
+  // Two tags in turn, because messages of the next exchange may arrive before this one is over.
   int tag_of_this() const { return static_cast<int>(exchanges_ % 2); }
 
   std::vector<int> counts(const Parcels& parcels) const {

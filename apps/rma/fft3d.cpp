@@ -1,8 +1,8 @@
-// A three-dimensional Fourier transform of complex numbers in slabs (foMPI's paper, section 4.3).
-// Each rank transforms its planes in x and y, and sends every plane, as soon as it is through, to
-// those who transform it in z: one-sided by puts, which go on while the next plane is computed, and
-// a flush and a barrier at the end; or by non-blocking messages. Input is a formula, so that each
-// rank makes all of it for a serial transform, to which the result is compared.
+// A three-dimensional complex Fourier transform in slabs (foMPI paper, section 4.3). Each rank
+// transforms its planes in x and y. As soon as a plane is done, it sends its parts to the ranks
+// that transform them in z: with puts, which proceed while the next plane is computed, and a flush
+// and a barrier at the end; or with non-blocking messages. The input is given by a formula, so each
+// rank can generate all of it and compare its result with a serial transform.
 #include <mpi.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ Number root(std::size_t number, std::size_t of) {
 
 #ifdef RMA_APPS_FFTW
 
-// Transforms of lines of `size` numbers that are `stride` apart.
+// Transforms lines of `size` numbers that are `stride` apart.
 class Lines {
  public:
   Lines(std::size_t size, std::size_t stride, Number* example)
@@ -77,14 +77,14 @@ class Lines {
  private:
   std::size_t size_, stride_;
   std::vector<Number> roots_;
-  std::vector<std::size_t> place_;  // bits reversed
+  std::vector<std::size_t> place_;  // indices with their bits reversed
   std::vector<Number> line_;
 };
 
 #endif
 
-// The serial transform that results are compared to: another algorithm, by recursion. `roots` are
-// those of `roots.size()`.
+// The serial transform that results are compared with: a different, recursive algorithm. `roots`
+// contains the roots of unity of order `roots.size()`.
 void transform(const Number* line, std::size_t size, std::size_t stride,
                const std::vector<Number>& roots, Number* result) {
   if (size == 1) {
@@ -156,14 +156,14 @@ class Cube {
                   &requests.emplace_back());
       });
       int all;
-      // moves messages
+      // drives the progress of messages
       MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE);
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     depth();
   }
 
-  // The largest difference to a serial transform.
+  // Returns the largest difference from a serial transform.
   double error() const {
     std::vector<Number> all(n_ * n_ * n_), line(n_), roots(n_);
     for (std::size_t i = 0; i < n_; ++i) roots[i] = root(i, n_);
@@ -198,7 +198,7 @@ class Cube {
  private:
   std::size_t first() const { return static_cast<std::size_t>(job_.rank) * planes_; }
   int count() const { return static_cast<int>(2 * planes_ * n_); }
-  // Of the transposed cube, where a rank has `planes_` rows of every plane.
+  // Offset of plane z in the transposed cube, where a rank has `planes_` rows of every plane.
   std::size_t place(std::size_t z) const { return z * planes_ * n_; }
 
   void plane(std::size_t z) {
@@ -207,7 +207,8 @@ class Cube {
     for (std::size_t x = 0; x < n_; ++x) along_y_(at + x);
   }
 
-  // The parts of a plane, beginning with the next rank's, so that not all send to one.
+  // Visits the parts of a plane, starting with the next rank's, so that ranks do not all send to
+  // the same target at once.
   template <class Send>
   void each_part(std::size_t z, Send send) {
     for (int i = 1; i <= job_.ranks; ++i) {
@@ -222,8 +223,8 @@ class Cube {
 
   const Job& job_;
   std::size_t n_, planes_;
-  std::vector<Number> mine_;  // planes
-  Window<Number> window_;     // transposed
+  std::vector<Number> mine_;  // the planes before the transposition
+  Window<Number> window_;     // the transposed cube
   Lines along_x_, along_y_, along_z_;
 };
 

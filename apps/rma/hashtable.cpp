@@ -1,9 +1,9 @@
-// Random inserts into a distributed hash table (foMPI's paper, section 4.1). Each rank has slots,
-// each with a chain in a heap of those that found theirs taken. One-sided: a slot is taken by
-// compare and swap; else a place in the heap by fetch and add, and the chain's head by an exchange;
-// a put then links the rest; --ahead keys at once take each step together. Messages: the key goes
-// to its owner, who looks for messages after each of its own inserts; nobody is told that it has
-// arrived.
+// Random inserts into a distributed hash table (foMPI paper, section 4.1). Each rank has slots and
+// a heap; elements whose slot is taken are chained to it in the heap. rma: a slot is taken by
+// compare-and-swap; if that fails, a fetch-and-add allocates an element in the heap, an atomic
+// exchange replaces the chain's head, and a put writes the element and its link. --ahead inserts
+// perform each step together. messages: the key is sent to its owner, which polls for messages
+// after each of its own inserts; arrivals are not acknowledged.
 #include <mpi.h>
 
 #include <span>
@@ -16,10 +16,11 @@ namespace rma_apps {
 namespace {
 
 struct Element {
-  std::uint64_t key, next;  // next: 1 + place in the heap, 0: none
+  std::uint64_t key, next;  // next: 1 + index in the heap; 0: none
 };
 
-// In units of 8 bytes: one word that says how much of the heap is used, the slots, the heap.
+// Layout of a rank's window, in units of 8 bytes: a word that counts used heap elements, the slots,
+// the heap.
 struct Layout {
   std::int64_t slots, heap;
   static constexpr MPI_Aint used = 0;
@@ -54,8 +55,8 @@ class Table {
             hash / ranks % static_cast<std::uint64_t>(layout_.slots)};
   }
 
-  // All of them at once: who finds a slot taken, be it by another of them, goes on to the next
-  // step, with all the others that did.
+  // Inserts all keys at once: those that find their slot taken, possibly by another key of this
+  // call, proceed to the next step together.
   void insert(std::span<const std::uint64_t> keys) {
     under_way_.clear();
     for (const std::uint64_t key : keys) {
@@ -73,7 +74,7 @@ class Table {
                        window_.handle());
     }
     flush();
-    // the check finds that one is missing
+    // the heap is full: drop the key, and the final check will notice that it is missing
     std::erase_if(under_way_, [&](const Insert& insert) {
       return insert.found >= static_cast<std::uint64_t>(layout_.heap);
     });
@@ -90,7 +91,7 @@ class Table {
     flush();
   }
 
-  // By its owner, while nobody else uses the table.
+  // Inserts a key at its owner. pre: no other rank is accessing the table
   void insert_here(std::uint64_t key) {
     std::uint64_t* const words = window_.memory();
     std::uint64_t* const slot = words + layout_.slot(home(key).slot);
@@ -107,7 +108,7 @@ class Table {
 
   void meet() const { window_.meet(); }
 
-  // Counts the keys that are where they belong, and adds what they hash to.
+  // Counts the keys stored in the right place and adds up their hashes.
   void look(std::uint64_t& count, std::uint64_t& sum) const {
     const std::uint64_t* const words = window_.memory();
     const auto found = [&](std::uint64_t key, std::uint64_t slot) {
@@ -130,13 +131,13 @@ class Table {
   }
 
  private:
-  // An insert that is not over.
+  // An insert in progress.
   struct Insert {
     int rank;
     MPI_Aint slot;
     Element element;
-    std::uint64_t found = 0;  // in the slot, and then the number of its place in the heap
-    std::uint64_t head = 0;   // what the slot's chain begins with from now on
+    std::uint64_t found = 0;  // the slot's previous value, later the element's index in the heap
+    std::uint64_t head = 0;   // the new head of the slot's chain
   };
   static constexpr std::uint64_t empty = 0, one = 1;
 
@@ -154,12 +155,12 @@ class Table {
   std::vector<Insert> under_way_;
 };
 
-// All different, none 0.
+// Returns a key; all keys differ, and none is 0.
 std::uint64_t key_of(const Job& job, std::int64_t number) {
   return apps::mix64(static_cast<std::uint64_t>(number * job.ranks + job.rank)) | 1;
 }
 
-// Keys that go to their owners as messages; a message of length 0 says that its sender has no more.
+// Sends keys to their owners as messages; a message of length 0 means that the sender has no more.
 class Messages {
  public:
   Messages(const Job& job, Table& table) : job_(job), table_(table), waiting_(job.ranks - 1) {
@@ -169,7 +170,7 @@ class Messages {
   void insert(std::uint64_t key) {
     const int owner = table_.home(key).rank;
     if (owner == job_.rank) return table_.insert_here(key);
-    // As many may be on their way; the oldest one must have gone.
+    // The ring bounds the messages in flight: wait until the oldest one has been sent.
     Sent& sent = ring_[at_++ % ring_.size()];
     finish(sent);
     sent.key = key;
@@ -225,7 +226,7 @@ class Messages {
 
   const Job& job_;
   Table& table_;
-  int waiting_;  // ranks that have not ended
+  int waiting_;  // number of ranks that have not finished
   std::vector<Sent> ring_ = std::vector<Sent>(64);
   std::size_t at_ = 0;
   std::uint64_t received_ = 0;

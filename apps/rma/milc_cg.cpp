@@ -1,11 +1,11 @@
-// Conjugate gradient on a four-dimensional lattice, as MILC's solver has it (foMPI's paper,
-// section 4.4): 4 x 4 x 4 x 8 sites a rank, a complex vector of three colours on each, a unitary
-// matrix on each link, and A x = (m^2 + 8) x - sum over the eight neighbours of link times
-// neighbour, which is Hermitian and positive. Each product needs the faces of the neighbours:
-// one-sided, a rank packs its faces into its window, tells each neighbour by a fetch and add to his
-// flag, and computes its inner sites; when its own flags are up it gets the faces. Messages: Irecv
-// and Isend of the same. The sums of each iteration keep a rank from packing before others have
-// got.
+// Conjugate gradient on a four-dimensional lattice, like MILC's solver (foMPI paper, section 4.4):
+// 4 x 4 x 4 x 8 sites per rank, a complex vector of three colours on each site, a unitary matrix on
+// each link, and A x = (m^2 + 8) x - sum over the eight neighbours of link times neighbour, which
+// is Hermitian and positive. Each product needs the neighbours' faces. rma: a rank packs its faces
+// into its window, notifies each neighbour by a fetch-and-add on the neighbour's flag, and computes
+// its inner sites; once its own flags are set, it gets the faces. messages: Irecv and Isend of the
+// same data. The global sums of each iteration keep a rank from packing before the others have read
+// its faces.
 #include <mpi.h>
 
 #include <array>
@@ -24,11 +24,11 @@ constexpr double mass_squared = 0.05;
 
 using Number = std::complex<double>;
 using Colour = std::array<Number, colours>;
-using Link = std::array<Colour, colours>;  // by rows
+using Link = std::array<Colour, colours>;  // row-major
 using Place = std::array<int, dimensions>;
 using Field = std::vector<Colour>;
 
-// What std::complex does about infinities costs more than the product.
+// std::complex multiplication also handles infinities, which costs more than the product itself.
 Number times(const Number& a, const Number& b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
@@ -62,7 +62,7 @@ Colour random_colour(std::uint64_t seed) {
   return result;
 }
 
-// Rows made orthonormal one after the other.
+// Makes the rows orthonormal one after another.
 Link random_link(std::uint64_t seed) {
   Link link;
   for (std::size_t row = 0; row < colours; ++row) {
@@ -77,7 +77,7 @@ Link random_link(std::uint64_t seed) {
   return link;
 }
 
-// Directions: 2 d is forward in dimension d, 2 d + 1 backward.
+// Directions: 2 d is forward in dimension d, 2 d + 1 is backward.
 int opposite(int direction) { return direction ^ 1; }
 
 class Lattice {
@@ -125,7 +125,7 @@ class Lattice {
     return field;
   }
 
-  // A x at one site.
+  // Returns A x at one site.
   Colour product(const Field& x, std::size_t site) const {
     Colour result;
     for (std::size_t i = 0; i < colours; ++i) result[i] = (mass_squared + directions) * x[site][i];
@@ -168,7 +168,7 @@ class Lattice {
     return number_of(place, size_);
   }
 
-  // The link forward from a site in dimension d belongs to the site.
+  // Each site owns the forward link in dimension d.
   Link link_from(const Place& place, std::size_t d) const {
     return random_link(apps::mix64(global_number(place) * dimensions + d));
   }
@@ -189,7 +189,7 @@ class Lattice {
         const bool outside = other[d] < 0 || other[d] >= local_[d];
         other[d] = (other[d] + local_[d]) % local_[d];
         if (outside && split_[d]) {
-          // Both sides go through a face in the same order.
+          // Both sides visit the sites of a face in the same order.
           faces_[direction].push_back(site);
           beside_[site][direction] = halo_[direction] + in_face[direction]++;
           needs_others = true;
@@ -207,7 +207,7 @@ class Lattice {
   std::array<bool, dimensions> split_{};
   std::array<int, directions> neighbours_{};
   std::size_t sites_ = 1;
-  // where what comes from a direction begins in a field
+  // index in a field where the sites received from each direction begin
   std::array<std::size_t, directions + 1> halo_{};
   std::array<std::vector<std::size_t>, directions> faces_;
   std::vector<std::size_t> inner_, outer_;
@@ -216,8 +216,8 @@ class Lattice {
   std::vector<std::array<Link, directions>> links_;
 };
 
-// The faces of a field, sent to the neighbours; between `begin` and `end` inner sites can be
-// computed.
+// Exchanges the faces of a field with the neighbours; inner sites can be computed between `begin`
+// and `end`.
 class Faces {
  public:
   Faces(const Job& job, const Lattice& lattice)
@@ -296,7 +296,7 @@ class Faces {
     return static_cast<int>(lattice_.face_size(direction) * sizeof(Colour) / sizeof(double));
   }
 
-  // How often the neighbour in a direction has told this rank.
+  // Returns how many times the neighbour in a direction has notified this rank.
   std::int64_t flag(std::size_t direction) {
     std::int64_t value = 0;
     MPI_Fetch_and_op(nullptr, &value, MPI_INT64_T, job_.rank, static_cast<MPI_Aint>(direction),
@@ -328,7 +328,7 @@ void add(Field& to, double factor, const Field& what, std::size_t sites) {
     for (std::size_t i = 0; i < colours; ++i) to[site][i] += factor * what[site][i];
 }
 
-// A solution of A x = b; how far it is off, relative to b.
+// Solves A x = b and returns the norm of the residual relative to b.
 double solve(const Lattice& lattice, Faces& faces, const Field& b, Field& x) {
   const std::size_t sites = lattice.sites();
   Field r = b, p = b, product(sites);
@@ -350,7 +350,8 @@ double solve(const Lattice& lattice, Faces& faces, const Field& b, Field& x) {
   return std::sqrt(lattice.sum_of_products(product, product).real() / all);
 }
 
-// <a, A b> and <A a, b> are the same: of wrong faces they are not.
+// Returns the relative difference of <a, A b> and <A a, b>, which are equal only if the faces are
+// right.
 double asymmetry(const Lattice& lattice, Faces& faces) {
   Field a = lattice.random_field(11), b = lattice.random_field(12), product(lattice.sites());
   multiply(lattice, faces, b, product);
@@ -371,7 +372,7 @@ Outcome run(const Job& job) {
     double off = 1;
     timed(job, outcome, [&] { off = solve(lattice, faces, b, x); });
     outcome.correct = outcome.correct && off < 1e-9;
-    // To 8 digits: more depend on the order of the sums.
+    // Rounded to 8 digits: further digits depend on the order of the sums.
     outcome.checksum =
         apps::mix64(outcome.checksum + static_cast<std::uint64_t>(std::llround(
                                            1e8 * std::log(lattice.sum_of_products(x, x).real()))));

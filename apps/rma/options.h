@@ -1,4 +1,4 @@
-// The command line that these programs share, and what they print.
+// The command line and the output shared by these programs.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 namespace rma_apps {
 
 struct Options {
-  std::string way;  // to communicate: one of those that the program has
+  std::string way;  // the way to communicate, one of Program::ways
   std::int64_t size = 0, rounds = 0;
-  bool allocated = true;  // windows are of MPI_Win_allocate, else of MPI_Win_create
+  bool allocated = true;  // windows come from MPI_Win_allocate; otherwise from MPI_Win_create
   std::int64_t ahead = 1;
 };
 
@@ -18,14 +18,15 @@ struct Program {
   const char* name;
   const char* what;  // for --help
   std::vector<std::string> ways;
-  const char* size;  // what it counts
+  const char* size;  // help text: what --size counts
   std::int64_t default_size, default_rounds;
-  const char* ahead = nullptr;  // what may be under way at once; null: no such option
+  const char* ahead =
+      nullptr;  // help text: what --ahead counts; null: the program has no such option
 };
 
 struct Parsed {
   int exit_code = -1;  // -1: run with the options
-  std::string text;    // else: what to print
+  std::string text;    // otherwise: the text to print
   Options options;
 };
 
@@ -33,11 +34,11 @@ Parsed parse(const Program& program, int argc, char** argv);
 
 struct Outcome {
   bool correct = false;
-  std::uint64_t checksum = 0;   // the same for every way, MPI and run
+  std::uint64_t checksum = 0;   // the same for every way, MPI library and run
   std::vector<double> seconds;  // of each round
 };
 
-// A line of JSON.
+// Returns one line of JSON.
 std::string text(const Program& program, const Options& options, int ranks, const Outcome& outcome);
 
 }  // namespace rma_apps

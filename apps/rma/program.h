@@ -1,4 +1,4 @@
-// What the programs of this folder have in common: main(), a job, and windows that are accessed in
+// Declarations shared by the programs in this directory: main(), a job, and windows accessed in
 // lock_all.
 #pragma once
 
@@ -30,8 +30,8 @@ struct Job {
   }
 };
 
-/// `count` elements at each rank, zeroed: allocated, as is best where the MPI may choose the
-/// memory, or the program's own.
+/// A window of `count` zeroed elements on each rank. Its memory is either allocated by MPI, which
+/// is best if MPI can choose it, or the program's own.
 template <class Element>
 class Window {
  public:
@@ -47,7 +47,7 @@ class Window {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, job.rank, 0, handle_);
     std::uninitialized_value_construct_n(memory_, count);
     MPI_Win_unlock(job.rank, handle_);
-    job.barrier();  // nobody writes there before
+    job.barrier();  // no rank may write before this
   }
   ~Window() { MPI_Win_free(&handle_); }
   Window(const Window&) = delete;
@@ -59,7 +59,8 @@ class Window {
 
   void open() const { MPI_Win_lock_all(0, handle_); }
   void close() const { MPI_Win_unlock_all(handle_); }
-  /// What all have written until here is in memory then, and seen by this rank. In lock_all.
+  /// Makes everything that any rank has written so far visible in memory to all ranks. pre: in
+  /// lock_all
   void meet() const {
     MPI_Win_flush_all(handle_);
     MPI_Win_sync(handle_);
@@ -74,7 +75,7 @@ class Window {
   MPI_Win handle_ = MPI_WIN_NULL;
 };
 
-/// Calls `work`, all ranks beginning together, and takes its time until all are through.
+/// Calls `work` on all ranks at the same time and records the time until all have finished.
 template <class Work>
 void timed(const Job& job, Outcome& outcome, Work work) {
   job.barrier();
@@ -84,7 +85,7 @@ void timed(const Job& job, Outcome& outcome, Work work) {
   outcome.seconds.push_back(MPI_Wtime() - start);
 }
 
-/// Returns the exit code: 1 if the result is wrong.
+/// Runs the whole program and returns its exit code, which is 1 if the result is wrong.
 template <class Run>
 int program(const Program& program, int argc, char** argv, Run run) {
   MPI_Init(&argc, &argv);

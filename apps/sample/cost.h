@@ -1,11 +1,11 @@
-// What sampling costs a rank.
+// The cost of sampling on one rank.
 #pragma once
 
 #include <cstdint>
 
 namespace sample {
 
-/// Gets from other ranks and their bytes.
+/// Number of gets from other ranks, and their bytes.
 struct Traffic {
   std::uint64_t gets = 0, bytes = 0;
   void add(std::uint64_t size) {
@@ -14,15 +14,15 @@ struct Traffic {
   }
 };
 
-/// What one rank did. Seconds of wall time.
+/// The work of one rank; times are wall time in seconds.
 struct Cost {
   double communication = 0;  // gets and flushes
   double computation = 0;    // drawing neighbours, finding distinct vertices
-  double check = 0;          // comparing rows with what they must hold
+  double check = 0;          // verifying the contents of rows
   Traffic row_pointers, lists, features;
-  std::uint64_t sampled = 0;  // neighbours
-  std::uint64_t rows = 0;     // distinct rows of each minibatch, own ones included
-  // of neighbours and rows; a sum, so that minibatches may come in any order
+  std::uint64_t sampled = 0;  // number of neighbours sampled
+  std::uint64_t rows = 0;  // number of distinct rows in each minibatch, own rows included; summed
+  // over neighbours and rows; a sum, so that minibatches may run in any order
   std::uint64_t checksum = 0;
 };
 

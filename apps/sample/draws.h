@@ -1,5 +1,5 @@
-// The random numbers of the sampling: functions of what they are drawn for, so that they depend
-// neither on the order of the draws nor on the number of ranks. MPI-free.
+// The random numbers used for sampling. Each depends only on what it is drawn for, not on the order
+// of the draws or the number of ranks. MPI-free.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,15 @@
 
 namespace sample {
 
-/// One expansion of a vertex: the same vertex is sampled anew in every minibatch and hop.
+/// Identifies one expansion of a vertex: the same vertex is sampled anew in every minibatch and
+/// hop.
 struct Expansion {
   std::uint64_t sample_seed, minibatch, hop;
 };
 
-/// Places of `fan_out` distinct entries of a list of `degree`, ascending; all of them if there are
-/// no more. Floyd's algorithm (Bentley, Floyd 1987): as many draws as entries are wanted.
+/// Draws the indices of `fan_out` distinct entries of a list of length `degree`, in ascending
+/// order; all entries if there are no more than that. Floyd's algorithm (Bentley, Floyd 1987): as
+/// many draws as entries wanted.
 inline void draw_places(const Expansion& what, apps::Vertex v, std::uint64_t degree,
                         std::uint64_t fan_out, std::vector<std::uint64_t>& places) {
   places.clear();
@@ -33,7 +35,7 @@ inline void draw_places(const Expansion& what, apps::Vertex v, std::uint64_t deg
   std::sort(places.begin(), places.end());
 }
 
-/// Seed vertex `number` of an epoch; any of the `vertices`.
+/// Returns seed vertex `number` of an epoch, any of the `vertices`.
 inline apps::Vertex draw_seed(std::uint64_t sample_seed, std::uint64_t number,
                               std::uint64_t vertices) {
   return static_cast<apps::Vertex>(apps::mix64(apps::mix64(sample_seed ^ 0x5a3b1e) ^ number) %

@@ -1,9 +1,9 @@
-// sample: neighbour sampling with feature rows, by MPI one-sided communication.
+// sample: neighbour sampling with feature rows, using MPI one-sided communication.
 //
-// The communication of distributed graph learning: for each minibatch of seed vertices some
-// neighbours of theirs are drawn, then some of these, and the feature rows of all vertices met are
-// fetched from their owners. Vertices of high degree are met in nearly every minibatch. See
-// README.md beside this file.
+// This is the communication pattern of distributed graph learning: for each minibatch of seed
+// vertices, some of their neighbours are drawn, then some of those vertices' neighbours, and the
+// feature rows of all vertices met are fetched from their owners. Vertices of high degree occur in
+// nearly every minibatch. See README.md in this directory.
 #include <mpi.h>
 
 #include <cstdio>
@@ -28,7 +28,7 @@ struct Outcome {
   double seconds;
 };
 
-// Minibatch b is the work of rank b modulo the number of ranks.
+// Minibatch b is processed by rank b modulo the number of ranks.
 Outcome run_epochs(MPI_Comm comm, const Graph& graph, const Features& features,
                    const Options& options) {
   Sampler sampler(comm, graph, features, options);
@@ -46,7 +46,7 @@ Outcome run_epochs(MPI_Comm comm, const Graph& graph, const Features& features,
     }
     progress.at(options.epochs * options.batches);
   });
-  agree(comm, error);  // a barrier, too
+  agree(comm, error);  // also a barrier
   return {sampler.cost(), MPI_Wtime() - start};
 }
 

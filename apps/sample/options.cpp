@@ -8,7 +8,7 @@
 namespace sample {
 namespace {
 
-// A row must not exceed what an int counts, and a fan-out what one rank can hold.
+// A row must not exceed the range of an int, nor a fan-out the memory of one rank.
 constexpr std::uint64_t most_feature_bytes = 1 << 20, most_fan_out = 1000, most_steps = 1 << 24;
 
 void describe_sampling(CLI::App& app, Options& options) {

@@ -16,17 +16,17 @@ struct Options {
   Source source;
   std::uint64_t feature_bytes = 512;
   std::vector<std::uint64_t> fan_outs = {10, 5};
-  std::uint64_t batch = 64;    // seed vertices of a minibatch
-  std::uint64_t batches = 64;  // minibatches of an epoch, shared out among the ranks
+  std::uint64_t batch = 64;    // seed vertices per minibatch
+  std::uint64_t batches = 64;  // minibatches per epoch, distributed over the ranks
   std::uint64_t epochs = 1;
   std::uint64_t sample_seed = 1;
   bool whole_lists = false;
   bool progress = false;
-  std::string json;  // path; empty: not written
+  std::string json;  // path; empty: do not write
 };
 
-/// Either `options`, or a reason to stop: help, version (exit_code 0) or a bad command line, with
-/// the text to show.
+/// Either `options`, or an early exit: help, version (exit_code 0) or a bad command line, with the
+/// text to print.
 struct CommandLine {
   std::optional<Options> options;
   int exit_code = 0;

@@ -9,8 +9,8 @@
 namespace sample {
 namespace {
 
-// What virtual time charges to draw a neighbour and to find it among the distinct: an assumption,
-// of the order of a few cache misses. It is the same with and without a cache.
+// Virtual time charged for drawing a neighbour and finding it among the distinct vertices: an
+// assumption, on the order of a few cache misses. It is the same with and without a cache.
 constexpr double neighbour_seconds = 60e-9;
 
 void sort_distinct(std::vector<Vertex>& vertices) {
@@ -18,7 +18,7 @@ void sort_distinct(std::vector<Vertex>& vertices) {
   vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
 }
 
-// Adds the time since construction to `seconds`.
+// Adds the time between construction and destruction to `seconds`.
 class Timed {
  public:
   explicit Timed(double& seconds) : seconds_(seconds), start_(MPI_Wtime()) {}
@@ -109,7 +109,7 @@ void Sampler::draw(const Expansion& what, std::span<const Vertex> vertices, std:
   cost_.sampled += places_.size();
 }
 
-// The sampled entries alone: many gets of four bytes.
+// Fetches only the sampled entries: many gets of four bytes.
 void Sampler::fetch_entries(std::span<const Vertex> vertices) {
   const Timed timed(cost_.communication);
   for (std::size_t i = 0; i < vertices.size(); ++i) {
@@ -127,7 +127,7 @@ void Sampler::fetch_entries(std::span<const Vertex> vertices) {
   cache_time_.charge();
 }
 
-// Whole lists, one get each, as codes have it that sample locally.
+// Fetches whole lists, one get each, as codes do that sample locally.
 void Sampler::fetch_lists(std::span<const Vertex> vertices) {
   const Timed timed(cost_.communication);
   std::uint64_t entries = 0;
@@ -183,7 +183,7 @@ void Sampler::check_rows(std::span<const Vertex> vertices) {
   cost_.rows += vertices.size();
 }
 
-// The neighbours' part of the checksum.
+// Adds the sampled neighbours to the checksum.
 void Sampler::count_neighbours(const Expansion& what, std::span<const Vertex> vertices) {
   const Timed timed(cost_.check);
   for (std::size_t i = 0; i < vertices.size(); ++i) {

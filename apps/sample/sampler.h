@@ -19,7 +19,7 @@
 
 namespace sample {
 
-/// The feature rows of a rank's block.
+/// The feature rows of a rank's vertices.
 class Features {
  public:
   /// Collective.
@@ -34,15 +34,15 @@ class Features {
   std::vector<std::uint64_t> rows_;
 };
 
-/// Each stage of a minibatch issues all its gets and completes them with one flush_all: row
-/// pointers of a hop's vertices, their sampled neighbours, and at last the feature rows of all
-/// vertices met.
+/// Runs minibatches in stages. Each stage issues all its gets and completes them with one
+/// flush_all: the row pointers of a hop's vertices, their sampled neighbours and, at the end, the
+/// feature rows of all vertices met.
 class Sampler {
  public:
-  /// Collective. pre: `graph` and `features` outlive it
+  /// Collective. pre: `graph` and `features` outlive the sampler
   Sampler(MPI_Comm comm, const Graph& graph, const Features& features, const Options& options);
 
-  /// Throws Failure if a row does not hold what it must.
+  /// Throws Failure if a fetched row has the wrong contents.
   void run_minibatch(std::uint64_t epoch, std::uint64_t minibatch);
 
   const Cost& cost() const { return cost_; }
@@ -63,12 +63,13 @@ class Sampler {
   AdjacencyWindow lists_;
   ReadWindow feature_window_;
 
-  std::vector<std::uint64_t> offsets_;  // pairs, of the vertices of this hop
+  std::vector<std::uint64_t> offsets_;  // pairs, for the vertices of this hop
   std::vector<Row> located_;
-  std::vector<std::uint64_t> places_;       // in their lists, of all neighbours drawn in this hop
-  std::vector<std::uint64_t> first_place_;  // of each vertex, in places_
-  std::vector<std::uint64_t> drawn_;        // of one vertex
-  std::vector<Vertex> neighbours_;          // as places_
+  std::vector<std::uint64_t>
+      places_;  // index of each neighbour drawn in this hop, in its vertex's list
+  std::vector<std::uint64_t> first_place_;  // start of each vertex's indices in places_
+  std::vector<std::uint64_t> drawn_;        // for one vertex
+  std::vector<Vertex> neighbours_;          // parallel to places_
   std::vector<Vertex> fetched_lists_;
   std::vector<std::uint64_t> fetched_rows_;
   Cost cost_;

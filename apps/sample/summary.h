@@ -1,4 +1,4 @@
-// The result of the whole program, reduced over the ranks.
+// The result of the whole run, reduced over the ranks.
 #pragma once
 
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// The result of the whole program, and how it is told; knows no MPI.
+// The result of the whole run, and its text and JSON forms. MPI-free.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace sample {
 struct Summary {
   int ranks = 0;
   std::uint64_t vertices = 0, edges = 0;
-  Cost mean;     // seconds: mean over ranks; counts: of all ranks
-  Cost slowest;  // seconds only: the largest of any rank
+  Cost mean;     // seconds: mean over the ranks; counts: sums over the ranks
+  Cost slowest;  // seconds only: the maximum over the ranks
   double seconds_sampling = 0, seconds_total = 0;
 };
 
-/// Human-readable, several lines.
+/// Returns several human-readable lines.
 std::string summary_text(const Summary& summary);
 
-/// One JSON object. `mpi`: what the MPI library calls itself.
+/// Returns one JSON object. `mpi`: the MPI library's own version string.
 std::string summary_json(const Summary& summary, const Options& options, const std::string& mpi);
 
 }  // namespace sample

@@ -1,6 +1,6 @@
-// The same operations on two sets of data in one run, the second of which is kept out of the cache,
-// in turn by blocks: what the cache costs a program that it cannot help is less than what two runs
-// differ by.
+// Runs the same operations on two sets of data in one run, alternating in blocks; the second set is
+// kept out of the cache. When the cache cannot help a program, its cost is smaller than the
+// difference between two runs, so both must be timed within one run.
 #pragma once
 
 #include <shmem.h>
@@ -10,7 +10,7 @@
 
 enum { operations_a_block = 256 };
 
-// Makes the operations [first, end) on `data`.
+// Performs operations [first, end) on `data`.
 typedef void (*operate_function)(void* data, long first, long end);
 
 typedef struct {

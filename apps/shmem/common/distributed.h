@@ -1,16 +1,16 @@
-// Distributed arrays, element by element: what a PGAS compiler makes of `A[i]` when A is
-// distributed in blocks.
+// Distributed arrays, accessed element by element: what a PGAS compiler generates for `A[i]` if A
+// is distributed in blocks.
 //
-// Element i is part[i % block] of PE i / block. An access is one shmem_*_g or shmem_*_p, whoever
-// owns the element: no aggregation, no copies of remote data. That such code is slow without help
-// is the point of these programs.
+// Element i is part[i % block] of PE i / block. Each access is one shmem_*_g or shmem_*_p, no
+// matter which PE owns the element: no aggregation, no copies of remote data. That such code is
+// slow without help is the point of these programs.
 #pragma once
 
 #include <shmem.h>
 
 typedef struct {
   double* part;  // this PE's elements, symmetric
-  long block;    // elements of every PE but the last ones
+  long block;    // elements per PE; the last PEs may have fewer
   long size;     // of the whole array
 } doubles;
 
@@ -22,7 +22,7 @@ typedef struct {
 
 static inline long block_of(long size) { return (size + shmem_n_pes() - 1) / shmem_n_pes(); }
 
-// Collective, as every shmem_malloc is. All elements are 0.
+// Collective, like every shmem_malloc. All elements are 0.
 static inline doubles doubles_new(long size) {
   long block = block_of(size);
   return (doubles){shmem_calloc((size_t)block + 1, sizeof(double)), block, size};
@@ -49,7 +49,7 @@ static inline void set_long(longs a, long i, long value) {
   shmem_long_p(&a.part[i % a.block], value, (int)(i / a.block));
 }
 
-// This PE's elements are first_here(...) to end_here(...) - 1.
+// This PE's elements are first_here(size) to end_here(size) - 1.
 static inline long first_here(long size) {
   long first = shmem_my_pe() * block_of(size);
   return first < size ? first : size;

@@ -94,7 +94,8 @@ void json_end(bool correct) {
   fflush(stdout);
 }
 
-// Static, hence symmetric: every PE stores its own and reads those of the others after a barrier.
+// Static and therefore symmetric: every PE stores its own value, and the others read it after a
+// barrier.
 static double of_this_pe;
 
 static double combined(double value_here, double (*combine)(double, double)) {
@@ -103,7 +104,7 @@ static double combined(double value_here, double (*combine)(double, double)) {
   double result = shmem_double_g(&of_this_pe, 0);
   for (int pe = 1; pe < shmem_n_pes(); pe++)
     result = combine(result, shmem_double_g(&of_this_pe, pe));
-  shmem_barrier_all();  // nobody stores the next one before all have read this one
+  shmem_barrier_all();  // no PE stores its next value before all have read this one
   return result;
 }
 

@@ -1,12 +1,12 @@
-// What every OpenSHMEM program here needs besides its own work: options, a clock, one line of JSON,
-// and whether all PEs are right.
+// What all of these OpenSHMEM programs share: options, a clock, one line of JSON output, and
+// agreement on whether the results are correct on all PEs.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-// `--name VALUE`, or `--name` alone for a flag. The value is what stands there before, and 1 for a
-// flag that is given.
+// `--name VALUE`, or `--name` alone for a flag. The initial contents of `value` are the default; a
+// flag that is given sets it to 1.
 struct option {
   const char* name;
   long* value;
@@ -14,32 +14,32 @@ struct option {
   const char* help;
 };
 
-// Reads the command line into the table's values; the table ends with a name of NULL. `--help`
-// prints it and ends the program; what is no option of the table, or no number, ends it with 2. To
-// be called before shmem_init().
+// Reads the command line into the table's values; the table ends with a NULL name. `--help` prints
+// the table and exits with 0; an unknown option or a malformed number exits with 2. pre: called
+// before shmem_init()
 void options_read(int argc, char** argv, const struct option* table);
 
 double seconds_now(void);
 
-// Sorts the values; count > 0.
+// Sorts the values and returns their median; count > 0.
 double median(double* values, long count);
 
-// One JSON object in one line of standard output, printed by PE 0; the others print nothing.
-void json_begin(const char* program);  // with "program" and "pes"
+// Print one JSON object as one line on standard output. Only PE 0 prints.
+void json_begin(const char* program);  // prints "program" and "pes"
 void json_long(const char* key, long value);
 void json_double(const char* key, double value);
 void json_doubles(const char* key, const double* values, long count);
 void json_text(const char* key, const char* value);
-void json_end(bool correct);  // "correct"
+void json_end(bool correct);  // prints "correct"
 
-// Collective: every PE calls them, and all get the same answer.
+// Collective: every PE must call these, and all get the same answer.
 bool correct_everywhere(bool correct_here);
 double sum_of_all(double value_here);
 double largest_of_all(double value_here);
 
-// |a - b| is no more than `tolerance` of the larger one, or of 1.
+// Returns whether |a - b| is at most `tolerance` times the larger of |a|, |b| and 1.
 bool nearly(double a, double b, double tolerance);
 
-// A well mixed number for every x (SplitMix64's finisher): data and random indices that every PE
-// can compute for itself.
+// Returns a well-mixed number for every x (SplitMix64's finalizer): data and random indices that
+// every PE can compute by itself.
 unsigned long mixed(unsigned long x);

@@ -1,13 +1,13 @@
 // gups: random updates of a distributed table (after HPCC RandomAccess).
 //
-// By default an update is an atomic add, and addition commutes, so the table at the end is exact.
-// With --xor it is a get, an exclusive or and a put, as in HPCC; there each PE updates only words
-// whose number it is congruent to, so that no other PE undoes its updates, while neighbouring words
-// belong to different PEs: two PEs write next to each other all the time. OpenSHMEM may still let
-// a get overtake the PE's own put before it; HPCC accepts a wrong word for every hundred updates,
-// and so does this.
+// By default an update is an atomic add. Addition commutes, so the final table is exact. With --xor
+// an update is a get, an exclusive or and a put, as in HPCC. In that mode, each PE updates only the
+// words whose index is congruent to its number, so no other PE overwrites its updates. Adjacent
+// words belong to different PEs, so two PEs write next to each other all the time. OpenSHMEM may
+// still let a get overtake the PE's own earlier put; like HPCC, this program accepts one wrong word
+// per hundred updates.
 //
-// With --beside the same updates are made in a second table, too, that is not cached
+// With --beside, the same updates are also made in a second table that is not cached
 // (common/beside.h).
 #include <shmem.h>
 
@@ -19,7 +19,8 @@ typedef struct {
   long at, value;
 } update;
 
-// The k-th update of `pe`: every PE can compute it, to update as well as to check.
+// Returns the k-th update of `pe`. Every PE can compute it, both to perform the update and to check
+// it.
 static update update_of(long k, int pe, long words, bool own_words) {
   unsigned long random = mixed((unsigned long)k * 4096 + (unsigned long)pe);
   long at = (long)(random % (unsigned long)words), pes = shmem_n_pes();
@@ -52,8 +53,8 @@ static longs counted_table(long words) {
   return table;
 }
 
-// Undoes all updates of all PEs in this PE's part: then word i is i again. Returns how many are
-// not.
+// Undoes all PEs' updates in this PE's part of the table, after which word i must be i again.
+// Returns the number of words that are not.
 static long wrong_words(longs table, long updates, bool by_xor) {
   long first = first_here(table.size), end = end_here(table.size);
   for (int pe = 0; pe < shmem_n_pes(); pe++)

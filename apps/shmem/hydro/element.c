@@ -1,6 +1,6 @@
 #include "element.h"
 
-// Corners of the six faces, seen from outside against the clock.
+// Corners of the six faces, counterclockwise when seen from outside.
 static const int FACE[6][4] = {{0, 3, 2, 1}, {4, 5, 6, 7}, {0, 1, 5, 4},
                                {2, 3, 7, 6}, {0, 4, 7, 3}, {1, 2, 6, 5}};
 
@@ -15,8 +15,8 @@ static double dot(const double a[3], const double b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-// A face that need not be flat is four triangles around its centre. Each adds the volume of its
-// tetrahedron with the origin, a.(b x m)/6, and the gradient of that.
+// A face need not be flat, so it is split into four triangles around its centre. Each triangle adds
+// the volume of its tetrahedron with the origin, a.(b x m)/6, and the gradient of that volume.
 static double add_face(const int face[4], double x[8][3], double gradient[8][3]) {
   double centre[3] = {0}, of_centre[3] = {0}, volume = 0;
   for (int k = 0; k < 4; k++)

@@ -1,10 +1,10 @@
-// hydro: explicit Lagrangian hydrodynamics on an unstructured mesh of hexahedra (in the manner of
+// hydro: explicit Lagrangian hydrodynamics on an unstructured mesh of hexahedra (similar to
 // LULESH).
 //
-// A blast wave runs from the corner of a cube. Elements and nodes are distributed in blocks by
-// number. An element gathers its eight nodes' positions and velocities through their numbers,
-// wherever these nodes are; a node gathers the forces of the elements around it. Nobody partitions
-// the mesh, and nobody keeps copies of a neighbour's nodes: every access is one get.
+// A blast wave starts at a corner of a cube. Elements and nodes are distributed in blocks by
+// number. An element gathers the positions and velocities of its eight nodes by their numbers,
+// wherever these nodes are; a node gathers the forces of its adjacent elements. The mesh is not
+// partitioned and no PE keeps copies of another PE's nodes: every access is one get.
 #include <shmem.h>
 #include <stdlib.h>
 
@@ -14,16 +14,16 @@
 #include "hydro/mesh.h"
 #include "hydro/reference.h"
 
-// Distributed arrays, one for each component.
+// Distributed arrays, one per component.
 typedef struct {
-  doubles x[3], v[3], mean_velocity[3];  // of the nodes
+  doubles x[3], v[3], mean_velocity[3];  // per node
   doubles force[3];                      // on the corners of the elements: [element*8 + c]
-  doubles energy;                        // internal, of the elements
+  doubles energy;                        // internal energy per element
 } state;
 
 static state state_new(const mesh* m) {
   state s;
-  // the corners of an element stay on its PE
+  // all corners of an element are on the same PE
   long corners = block_of(m->elements) * 8 * shmem_n_pes();
   for (int d = 0; d < 3; d++) {
     s.x[d] = doubles_new(m->nodes);
@@ -98,7 +98,8 @@ static bool as_reference(const mesh* m, bool natural, state s, long steps, doubl
   return right;
 }
 
-// Internal energy now, after the work of the last step's forces, and kinetic energy.
+// Returns the sum of the internal energy, including the work of the last step's forces, and the
+// kinetic energy.
 static double total_energy(const mesh* m, state s, double dt) {
   double total = 0;
   for (long e = first_here(m->elements); e < end_here(m->elements); e++) {

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-// Corners of an element, as steps in x, y and z from its first node.
+// Corners of an element, as offsets in x, y and z from its first node.
 static const int STEP[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
                                {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
 

@@ -12,8 +12,8 @@ double mass_of_node(const mesh* m, long node) {
   return (double)(m->corner_start[node + 1] - m->corner_start[node]) / (double)(8 * m->elements);
 }
 
-// A tenth of what sound takes through the hot element: density 1, pressure (gamma - 1) energy /
-// volume.
+// A tenth of the time that sound takes through the hot element: density 1, pressure (gamma - 1)
+// energy / volume.
 double time_step(const mesh* m) {
   return 0.1 / (double)m->n / sqrt(GAMMA * (GAMMA - 1) * (double)m->elements);
 }

@@ -1,7 +1,8 @@
 // indexgather: target[i] = table[index[i]], a random gather from a distributed table (after the
 // bale suite).
 //
-// The table is small enough for parts of it to be met again, and a line of the cache brings the
+// The table is small enough that parts of it are accessed repeatedly, and a cache line also brings
+// in adjacent entries.
 // neighbours along.
 #include <shmem.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@ cells cells_new(const lattice* l) {
   c.side = (long)(c.box / (CUTOFF + SKIN));
   c.cells = c.side * c.side * c.side;
   c.capacity = 2 * l->atoms / c.cells + 16;
-  // all places of a cell are on its PE
+  // all places of a cell are on the same PE
   long places = block_of(c.cells) * shmem_n_pes() * c.capacity;
   for (int d = 0; d < 3; d++) {
     c.x[d] = doubles_new(places);
@@ -46,7 +46,7 @@ void cell_add(const cells* c, long cell, long atom, const double x[3], const dou
   set_long(c->count, cell, count + 1);
 }
 
-// Takes over what is now in `cell` of all that was in the cell `near` it.
+// Copies the atoms of cell `near` that are now located in `cell`.
 static void take(const cells* from, long near, const cells* to, long cell) {
   long count = long_at(from->count, near);
   for (long i = 0; i < count; i++) {

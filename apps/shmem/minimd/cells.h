@@ -1,6 +1,6 @@
-// The distributed cells: the box is cut into side*side*side cells no smaller than the neighbour
-// lists' reach, and each PE has a block of them. A cell is `capacity` places for atoms; place p of
-// cell c is number c*capacity + p of every array.
+// The distributed cells: the box is divided into side*side*side cells, each at least as large as
+// the reach of the neighbour lists, and each PE owns a block of cells. A cell has `capacity` places
+// for atoms; place p of cell c is element c*capacity + p of every array.
 #pragma once
 
 #include "common/distributed.h"
@@ -10,19 +10,19 @@ typedef struct {
   long side, cells, capacity;
   double box;
   doubles x[3], v[3];
-  longs atom;   // the atom's name, for the check
-  longs count;  // of atoms, by cell
+  longs atom;   // the atom's number, for the final check
+  longs count;  // number of atoms per cell
 } cells;
 
-// Collective. No atoms in them. Fewer than 3 along an edge: the box is too small, a cell would be
-// its own neighbour.
+// Collective. Creates empty cells. The box must have at least 3 cells along each edge; otherwise a
+// cell would be its own neighbour.
 cells cells_new(const lattice* l);
 
 static inline long place_in(const cells* c, long cell, long index) {
   return cell * c->capacity + index;
 }
 
-// The k-th of the 27 cells around a cell, itself among them; the box is periodic.
+// Returns the k-th of the 27 cells in and around a cell; the box is periodic.
 long cell_near(const cells* c, long cell, int k);
 long cell_at(const cells* c, const double x[3]);
 
@@ -33,9 +33,9 @@ static inline void scatter(const doubles field[3], long place, const double in[3
   for (int d = 0; d < 3; d++) set_double(field[d], place, in[d]);
 }
 
-// Adds an atom to one of this PE's cells.
+// Adds an atom to a cell of this PE.
 void cell_add(const cells* c, long cell, long atom, const double x[3], const double v[3]);
 
-// Collective: into `to`, all atoms of `from` in the cells where they are now. No atom has moved
-// further than to a neighbouring cell.
+// Collective. Fills `to` with all atoms of `from`, sorted into the cells in which they are now. No
+// atom may have moved further than to a neighbouring cell.
 void cells_sort(const cells* from, const cells* to);

@@ -1,9 +1,9 @@
-// minimd: molecular dynamics of Lennard-Jones atoms with neighbour lists over distributed cells (in
-// the manner of miniMD).
+// minimd: molecular dynamics of Lennard-Jones atoms with neighbour lists over distributed cells
+// (similar to miniMD).
 //
-// Every PE moves the atoms of its own cells. For the forces it reads the positions of their
-// neighbours one coordinate at a time, wherever they are; nobody keeps copies of the cells beyond
-// the border.
+// Every PE moves the atoms of its own cells. To compute forces, it reads the positions of their
+// neighbours one coordinate at a time, wherever they are; no PE keeps copies of cells beyond its
+// border.
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "minimd/reference.h"
 #include "minimd/system.h"
 
-// Calls of `body` for every atom of this PE's cells: its place, and its number among the atoms
-// here.
+// Loops over all atoms in this PE's cells: `place` is the atom's place, `number` its index among
+// the atoms here.
 #define FOR_OWN_ATOMS(c, place, number)                                                        \
   for (long cell_ = first_here((c)->cells), number = 0; cell_ < end_here((c)->cells); cell_++) \
     for (long place = place_in(c, cell_, 0);                                                   \
@@ -32,7 +32,7 @@ static void fill(const cells* c, const lattice* l) {
   shmem_barrier_all();
 }
 
-// Of all atoms here; returns their share of the potential energy.
+// Computes the forces on all atoms here; returns their share of the potential energy.
 static double forces(const cells* c, const neighbours* n, double (*force)[3]) {
   double potential = 0;
   FOR_OWN_ATOMS(c, place, i) {
@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
   double potential = forces(now, &lists, force);
   for (long step = 1; step <= steps; step++) {
     half_kick(now, force);
-    shmem_barrier_all();  // all have read the old positions
+    shmem_barrier_all();  // all PEs have read the old positions
     move(now);
     shmem_barrier_all();
     if (step % rebuild == 0) {

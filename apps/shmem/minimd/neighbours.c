@@ -18,7 +18,7 @@ static void add(neighbours* n, long place) {
   n->place[at] = place;
 }
 
-// What is in the 27 cells around a cell, read once for all its atoms.
+// The contents of the 27 cells in and around a cell, read once for all its atoms.
 typedef struct {
   long count;
   long* place;

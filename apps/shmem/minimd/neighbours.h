@@ -1,11 +1,12 @@
-// Neighbour lists of this PE's atoms: ordinary local memory; what they name may be on any PE.
+// Neighbour lists of this PE's atoms: in ordinary local memory, although the listed atoms may be on
+// any PE.
 #pragma once
 
 #include "minimd/cells.h"
 
 typedef struct {
-  // start[i] to start[i + 1] - 1 in `place` are the neighbours of the i-th atom here, in the order
-  // of cells and places
+  // place[start[i]] to place[start[i + 1] - 1] are the neighbours of the i-th atom here, ordered by
+  // cell and place
   long* start;
   long* place;
   long atoms, room;

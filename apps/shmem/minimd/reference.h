@@ -1,11 +1,11 @@
-// The same atoms on one PE: all pairs, no cells, no lists.
+// The same atoms simulated on one PE: all pairs, no cells, no lists.
 #pragma once
 
 #include "minimd/system.h"
 
 typedef struct {
   long atoms;
-  double (*x)[3];  // by atom, not wrapped
+  double (*x)[3];  // by atom number, not wrapped into the box
   double potential, kinetic;
 } reference;
 

@@ -34,7 +34,7 @@ double nearest(const double x[3], const double y[3], double box, double differen
 
 double wrapped(double x, double box) {
   x -= box * floor(x / box);
-  return x < box ? x : 0;  // rounding may have made it the box
+  return x < box ? x : 0;  // rounding may have made x equal to box
 }
 
 double pair(const double difference[3], double squared, double force[3]) {

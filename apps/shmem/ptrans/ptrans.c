@@ -1,32 +1,32 @@
-// ptrans: C = A^T + C, matrices distributed by blocks, cyclically over a grid of PEs (after
+// ptrans: C = A^T + C for matrices in a block-cyclic distribution over a grid of PEs (after
 // PARKBENCH's PTRANS).
 //
-// Each PE computes its own elements of C in the order in which they are stored; A is read one
+// Each PE computes its own elements of C in storage order and reads A one element at a time,
+// wherever it is stored.
 // element at a time, wherever it lies.
 #include <shmem.h>
 #include <stdlib.h>
 
 #include "common/program.h"
 
-// Rows in blocks of `row_block` over `grid_rows` PEs, columns likewise: block (I, J) is on PE (I %
-// grid_rows, J % grid_columns).
+// Rows are distributed in blocks of `row_block` over `grid_rows` PEs, columns likewise: block (I,
+// J) is on PE (I % grid_rows, J % grid_columns).
 typedef struct {
   long rows, columns, row_block, column_block;
   int grid_rows, grid_columns;
-  // of every PE, rounded up to whole blocks: so places can be computed for any PE
+  // the same on every PE, rounded up to whole blocks, so that places can be computed for any PE
   long columns_here;
-  double* part;  // symmetric, by rows
+  double* part;  // symmetric, row-major
 } matrix;
 
 static long ceiling(long a, long b) { return (a + b - 1) / b; }
 
-// The number of indices of a dimension that one of `count` PEs has room for.
+// Returns the number of indices of a dimension for which each of `count` PEs has room.
 static long room(long size, long block, int count) {
   return ceiling(ceiling(size, block), count) * block;
 }
 
-// What place an index has on its PE, and the index of a place: both ways of the cyclic distribution
-// of one dimension.
+// Convert between an index and its place on its PE, for the cyclic distribution of one dimension.
 static long place_of(long index, long block, int count) {
   return index / block / count * block + index % block;
 }
@@ -58,7 +58,7 @@ static double at(matrix m, long i, long j) {
   return shmem_double_g(&m.part[place], (int)pe);
 }
 
-// The loop over the elements (i, j) of m on this PE, in the order of storage.
+// Loops over the elements (i, j) of m on this PE, in storage order.
 #define FOR_OWN_ELEMENTS(m, i, j, place)                                                          \
   for (long place = 0, i, j; place < rows_here(m) * (m).columns_here; place++)                    \
     if (i = index_of(place / (m).columns_here, (m).row_block, (m).grid_rows, my_row(m)),          \
@@ -75,7 +75,7 @@ static void transpose_and_add(matrix c, matrix a) {
   FOR_OWN_ELEMENTS(c, i, j, place) c.part[place] += at(a, j, i);
 }
 
-// The most square grid of all PEs.
+// Returns the number of rows of the most square grid of all PEs.
 static int rows_of_grid(int pes) {
   int rows = 1;
   for (int r = 2; r * r <= pes; r++)

@@ -8,7 +8,7 @@ typedef struct {
   long from, to;
 } edge;
 
-// The quadrants' probabilities of SSCA2, in per cent: 55, 10, 10, 25.
+// Draws an edge with SSCA2's quadrant probabilities, in per cent: 55, 10, 10, 25.
 static edge draw(long k, long scale) {
   edge e = {0, 0};
   for (long bit = 0; bit < scale; bit++) {
@@ -19,7 +19,7 @@ static edge draw(long k, long scale) {
   return e;
 }
 
-// New names for the vertices, as R-MAT gives most edges to the first ones.
+// Returns new numbers for the vertices, because R-MAT gives most edges to the first ones.
 static long* shuffled(long vertices) {
   long* name = malloc((size_t)vertices * sizeof(long));
   for (long v = 0; v < vertices; v++) {

@@ -1,10 +1,10 @@
 // ssca2: betweenness centrality of an R-MAT graph, kernel 4 of SSCA2, level by level.
 //
-// The lists of neighbours and all that is kept of the vertices are distributed in blocks. All PEs
-// search from the same source, and each expands its own vertices: it reads their lists wherever
-// these are, marks what nobody saw before by an atomic compare-and-swap of the distance, and adds
-// to the numbers of shortest paths atomically. So there is an atomic operation for nearly every
-// edge, and little else.
+// The adjacency lists and all per-vertex data are distributed in blocks. All PEs search from the
+// same source, and each expands its own vertices: it reads their lists wherever these are, marks
+// unseen vertices with an atomic compare-and-swap of the distance, and adds to the numbers of
+// shortest paths atomically. There is thus an atomic operation for nearly every edge, and little
+// else.
 #include <shmem.h>
 #include <stdlib.h>
 
@@ -53,7 +53,8 @@ static void begin_search(vertices d, long source) {
   shmem_barrier_all();
 }
 
-// The distance of v, which is `unless_seen` if nobody saw v before; then it is counted.
+// Returns the distance of v. If v was unseen, first sets its distance to `unless_seen` and
+// increments *found.
 static long visit(vertices d, long v, long unless_seen, long* found) {
   long distance = long_at(d.distance, v);
   if (distance == UNSEEN) distance = swap_distance(d.distance, v, UNSEEN, unless_seen);

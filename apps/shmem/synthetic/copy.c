@@ -1,8 +1,8 @@
-// copy: B[i] = A[i] for every i, both arrays on the other PE: one get and one put an element, in
-// order.
+// copy: B[i] = A[i] for every i, with both arrays on another PE: one get and one put per element,
+// in order.
 //
-// The best case of a cache for remote data: gets become pages that are read ahead, puts are written
-// back a page at a time.
+// The best case for a cache of remote data: gets are served from pages that are read ahead, and
+// puts are written back a page at a time.
 #include <shmem.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static bool copied(const long* b, long n) {
   return true;
 }
 
-// In seconds, until all is there.
+// Returns the seconds until all puts are complete.
 static double copy(long* b, const long* a, long n, int pe) {
   double begin = seconds_now();
   for (long i = 0; i < n; i++) shmem_long_p(&b[i], shmem_long_g(&a[i], pe), pe);
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   double* seconds = malloc((size_t)repetitions * sizeof(double));
   for (long r = 0; r < repetitions; r++) {
     if (me == 0) seconds[r] = copy(b, a, n, other);
-    shmem_barrier_all();  // nothing that was read before may be used again
+    shmem_barrier_all();  // the barrier is an acquire: no data read before it may be reused
   }
 
   int target = 1 % shmem_n_pes();

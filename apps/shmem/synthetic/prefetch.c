@@ -1,11 +1,11 @@
-// prefetch: sum += A[f(i)] for 30,000 computed indices into a large array of the other PE, each
+// prefetch: sum += A[f(i)] for 30,000 computed indices into a large array on another PE, each
 // prefetched k accesses ahead (Ferguson and Buettner, Caching Puts and Gets in a PGAS Language
 // Runtime, Listing 7).
 //
-// As in a PGAS language, an array of another PE is reached through its descriptor, which lies there
-// too: an access reads the bounds, checks the index, reads where the data are and then reads the
-// element. A cache without prefetch saves the gets of the descriptor, prefetch hides those of the
-// elements.
+// As in a PGAS language, an array on another PE is accessed through its descriptor, which is also
+// on that PE: an access reads the bounds, checks the index, reads the address of the data and then
+// reads the element. A cache without prefetch saves the gets of the descriptor; prefetch hides the
+// latency of those of the elements.
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "nearcache/shmem.h"
 
 typedef struct {
-  long lower, upper;  // bounds of the index, inclusive
-  long* data;         // of the element at `lower`; symmetric, so it names the same object here
+  long lower, upper;  // index bounds, inclusive
+  long* data;  // address of the element at `lower`; symmetric, so it also denotes the object here
 } descriptor;
 
 typedef struct {
@@ -43,9 +43,9 @@ static void prefetch_at(remote_array array, long i) {
 
 static long f(long i, long n) { return 1 + (long)(mixed((unsigned long)i) % (unsigned long)n); }
 
-// `distance` < 0: the library says how far ahead, and may say otherwise later.
+// `distance` < 0: the library chooses how far ahead to prefetch, and may change that over time.
 static long sum_of_computed(remote_array a, long n, long operations, long distance) {
-  long sum = 0, ahead = 0;  // those before `ahead` are read or prefetched
+  long sum = 0, ahead = 0;  // accesses before `ahead` have been read or prefetched
   bool hints = nearcache_shmem_caching() && distance != 0;
   for (long i = 0; i < operations; i++) {
     if (hints) {

@@ -1,7 +1,7 @@
-// rand_gets: 30,000 gets at random places of a large array on the other PE.
+// rand_gets: 30,000 gets at random locations in a large array on another PE.
 //
-// Hardly an element is met twice, so a cache cannot help: what it adds to a get is measured here,
-// best with --beside, which makes the same gets from a second array, too, that is not cached
+// Hardly any element is read twice, so a cache cannot help. This measures what the cache adds to a
+// get, best with --beside, which makes the same gets from a second array that is not cached
 // (common/beside.h).
 #include <shmem.h>
 
