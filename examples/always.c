@@ -1,5 +1,5 @@
-/* A table that is filled once and then only read: mode `always`, set by an info key that a plain
- * MPI ignores.
+/* A table that is filled once and then only read: mode `always` promises that, by an info key that
+ * MPI itself ignores. Repeated gets of an entry are served from the cache.
  *   mpicc -O2 always.c -o always
  *   nearcache run --report - -- mpiexec -n 2 ./always */
 #include <mpi.h>
@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   MPI_Win_allocate(ENTRIES * sizeof(double), sizeof(double), info, MPI_COMM_WORLD, &mine, &win);
   MPI_Info_free(&info);
   for (int i = 0; i < ENTRIES; i++) mine[i] = rank * ENTRIES + i;
-  MPI_Barrier(MPI_COMM_WORLD); /* from here on nobody writes */
+  MPI_Barrier(MPI_COMM_WORLD); /* no rank writes after this */
 
   double sum = 0, value;
   const int owner = (rank + 1) % ranks;

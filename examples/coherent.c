@@ -1,5 +1,5 @@
-/* Synchronises in every step, and changes little: mode `coherent` keeps what nobody has written,
- * and needs no promise.
+/* Synchronises in every step but changes little: mode `coherent` keeps cached data across steps
+ * until some rank writes it. The program promises nothing.
  *   mpicc -O2 coherent.c -o coherent
  *   nearcache run --mode coherent --report - -- mpiexec -n 2 ./coherent */
 #include <mpi.h>
@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < ENTRIES; i++) mine[i] = 0;
   const int owner = (rank + 1) % ranks;
   for (int step = 0; step < STEPS; step++) {
-    mine[step] = 1; /* one entry of thousands */
+    mine[step] = 1; /* changes one entry of 4000 */
     MPI_Win_fence(0, win);
     MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, win);
     for (int i = 0; i < ENTRIES; i++) {

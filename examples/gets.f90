@@ -1,4 +1,4 @@
-! Fortran: the same key, and nothing else of Nearcache.
+! Fortran: a table that is only read. The info key (mode `always`) is all that Nearcache needs.
 !   mpif90 -O2 gets.f90 -o gets
 !   nearcache run --report - -- mpiexec -n 2 ./gets
 program gets

@@ -1,5 +1,5 @@
-/* OpenSHMEM: random reads of a table, with hints some accesses ahead. Without the library the hints
- * do nothing.
+/* OpenSHMEM: reads a table in scattered order and prefetches some accesses ahead, so that the reads
+ * find their data in the cache. Without Nearcache the hints do nothing.
  *   oshcc -O2 -I../include prefetch.c -o prefetch
  *   nearcache run --report - -- oshrun -n 2 ./prefetch */
 #include <nearcache/shmem.h>
@@ -15,11 +15,11 @@ int main(void) {
   shmem_init();
   const int me = shmem_my_pe(), owner = (me + 1) % shmem_n_pes();
   for (long i = 0; i < ENTRIES; i++) table[i] = me * ENTRIES + i;
-  shmem_barrier_all(); /* what others read from here on is there */
+  shmem_barrier_all(); /* all tables are filled */
 
   long sum = 0, ahead = 0;
   for (long i = 0; i < READS; i++) {
-    if (i % 16 == 0) ahead = (long)nearcache_shmem_prefetch_distance();
+    if (i % 16 == 0) ahead = (long)nearcache_shmem_prefetch_distance(); /* may change */
     nearcache_shmem_prefetch(&table[at(i + ahead)], sizeof(long), owner);
     sum += shmem_long_g(&table[at(i)], owner);
   }

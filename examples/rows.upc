@@ -1,4 +1,5 @@
-/* UPC: a thread reads its neighbour's block element by element. The cache fetches lines, and reads ahead.
+/* UPC: each thread reads its neighbour's block element by element. The cache fetches
+ * whole lines and reads ahead.
  *   upcc -O2 rows.upc -o rows
  *   upcrun -n 2 --report - ./rows */
 #include <stdio.h>
@@ -10,7 +11,7 @@ shared [ENTRIES] long row[ENTRIES * THREADS];
 int main(void) {
   const int owner = (MYTHREAD + 1) % THREADS;
   for (int i = 0; i < ENTRIES; i++) row[MYTHREAD * ENTRIES + i] = MYTHREAD * ENTRIES + i;
-  upc_barrier; /* what others read from here on is there */
+  upc_barrier; /* all rows are filled */
 
   long sum = 0;
   for (int i = 0; i < ENTRIES; i++) sum += row[owner * ENTRIES + i];

@@ -1,5 +1,5 @@
-// What a measuring program is told on its command line, read by CLI11. Knows no MPI, so it is
-// compiled once.
+// The command line of a benchmark program, parsed with CLI11. MPI-free, so it is compiled only
+// once.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace bench {
 
-// `--name VALUE`, and what holds without it.
+// `--name VALUE`, and the default value.
 struct Option {
   enum class Kind { text, number, numbers };  // numbers: 8,64,512
   Kind kind;
@@ -23,10 +23,11 @@ Option numbers(std::string name, std::string otherwise, std::string help);
 
 class Options {
  public:
-  // Every program also has --out, the file that its rows go to.
+  // Every program also has --out, the file to which it writes its rows.
   explicit Options(std::vector<Option> options);
 
-  // True if the program is to go on; else what is to be said, and the exit code.
+  // `go_on` is true if the program should continue; otherwise `said` is the text to print and
+  // `code` the exit code.
   struct Outcome {
     bool go_on;
     std::string said;
@@ -34,7 +35,7 @@ class Options {
   };
   Outcome parse(int argc, char** argv);
 
-  // The name must be one of the options'.
+  // pre: `name` is the name of one of the options, of the corresponding kind
   const std::string& text(const std::string& name) const;
   std::int64_t number(const std::string& name) const;
   std::vector<std::int64_t> numbers(const std::string& name) const;

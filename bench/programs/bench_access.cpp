@@ -1,9 +1,9 @@
-// What a get costs by access type and size (CLaMPI, Fig. 7): from the call of MPI_Get to the return
-// of MPI_Win_flush.
+// The cost of a get by access type and size (CLaMPI, Fig. 7), from the call of MPI_Get to the
+// return of MPI_Win_flush.
 //
-// A series brings a window of its own to where gets are of one type. What a get really was is told
-// by the counter that moved: only those of the wanted type count. Series take turns get by get, so
-// that a disturbance meets all of them.
+// Each series has its own window and brings its cache into a state in which gets are of one access
+// type. The counter that moved tells what a get really was; only gets of the wanted type count. The
+// series take turns get by get, so that a disturbance affects all of them.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -16,20 +16,21 @@ using bench::Window;
 namespace {
 
 constexpr int target = 1;
-constexpr std::size_t hot = 16;      // entries that fill a small storage
-constexpr std::size_t batch = 64;    // gets that a storage with room takes before it is emptied
-constexpr std::size_t period = 512;  // direct: gets between two of the others' preparations
+constexpr std::size_t hot = 16;  // number of entries that fill a small storage
+constexpr std::size_t batch =
+    64;  // number of gets that fit into a roomy storage before it is emptied
+constexpr std::size_t period = 512;  // gets between two preparations of the other series
 
 using Counter = std::uint64_t nearcache_stats::*;
 
 struct Kind {
   const char* access;
   Counter counter;             // null: the plain get
-  std::size_t entries, index;  // storage in gets of the size; of the index
+  std::size_t entries, index;  // storage, in gets of the measured size; index entries
 };
 
-// `hit_partial` asks for twice what is cached; `hit_pending` for what the get before it has not yet
-// brought.
+// `hit_partial` requests twice the bytes that are cached; `hit_pending` requests bytes that the
+// preceding get has not yet delivered.
 constexpr Kind kinds[] = {
     {"plain", nullptr, 0, 64},
     {"hit_full", &nearcache_stats::hits_full, 4 * batch, 4096},
@@ -55,16 +56,16 @@ class Series {
   const std::vector<double>& times() const { return times_; }
   bool is(const char* access) const { return std::string(kind_.access) == access; }
 
-  // To where the next gets are of the wanted type.
+  // Brings the cache into a state in which the next gets are of the wanted type.
   void prepare() {
     if (is("hit_full")) repeat(size_, 2);
-    // Entries that are asked for again and again, so that they are worth more than a newcomer.
+    // Access these entries again and again, so that they are worth more than a new one.
     if (is("failing")) repeat(std::max<std::size_t>(1, size_ / 2), 40);
     if (is("conflicting") || is("capacity"))
       for (std::size_t i = 0; i < batch; ++i) get(next(), size_);
   }
 
-  // One get more; its time counts if it was of the type.
+  // Issues one more get; its time counts if the get was of the wanted type.
   void turn(std::size_t number) {
     if (is("direct") && number % batch == 0) empty();
     if (is("hit_partial")) {
@@ -107,7 +108,7 @@ class Series {
     for (int i = 0; i < times; ++i)
       for (std::size_t place = 0; place < hot; ++place) get(place, bytes);
   }
-  // The places after the hot ones, in turn.
+  // Returns the places after the hot ones, in turn.
   std::size_t next() {
     const std::size_t place = issued_;
     issued_ = issued_ + 1 < places_ ? issued_ + 1 : hot;
@@ -115,7 +116,7 @@ class Series {
   }
   void empty() {
     bench::invalidate(window_->handle());
-    get(0, size_);  // not counted: it clears the cache
+    get(0, size_);  // not counted: this get empties the cache
   }
   std::uint64_t counted() const {
     if (!kind_.counter) return 0;

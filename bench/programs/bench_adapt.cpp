@@ -1,9 +1,9 @@
-// The time of one sequence of gets by what index and storage begin with, fixed and adaptive
+// The time of one sequence of gets, by the initial sizes of index and storage, fixed and adaptive
 // (CLaMPI, Fig. 9 and 15).
 //
-// All configurations run in one process, each with a window of its own over the same memory, in
-// turn and from another beginning in every round, so that a disturbance of the machine meets all of
-// them.
+// All configurations run in one process, each with its own window over the same memory. They take
+// turns and start at a different one in every round, so that a disturbance of the machine affects
+// all of them.
 #include <algorithm>
 #include <cstdlib>
 
@@ -35,11 +35,11 @@ std::vector<Configuration> configurations(const bench::Arguments& arguments) {
   return result;
 }
 
-// In a simulator, what the cache itself costs is charged at the end; with MPIs of real machines
-// that does nothing.
+// In a simulator, the cache's own cost is charged at the end; with real MPI libraries that does
+// nothing.
 double timed(MPI_Win window, unsigned char* destination, const Gets& gets) {
   apps::CacheTime cost;
-  cost.charge();  // of what was before
+  cost.charge();  // discards the cost of earlier work
   std::int64_t start = bench::now_ns();
   for (const bench::Place& place : gets.sequence) {
     MPI_Get(destination, place.size, MPI_BYTE, target, static_cast<MPI_Aint>(place.displacement),

@@ -1,6 +1,6 @@
-// What Nearcache adds to a call when it has nothing to do: MPI_Get + MPI_Win_flush and other pairs
-// beside their PMPI names, of the same bytes in the same process, in alternating blocks. Runs over
-// shared memory, where a pair is cheap enough to show a few nanoseconds.
+// What Nearcache adds to a call when it has nothing to do: MPI_Get + MPI_Win_flush and other pairs,
+// compared with their PMPI versions on the same bytes in the same process, in alternating blocks.
+// Runs over shared memory, where a pair is cheap enough to show a few nanoseconds.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -20,8 +20,8 @@ struct Block {
   int pairs;
 };
 
-// The calls of a block: through Nearcache, or past it. Those past it are looked up: windows of a
-// program that calls PMPI_ itself are left alone.
+// The calls of a block, either through Nearcache or past it. The latter are looked up at run time,
+// because Nearcache leaves the windows of a program alone that itself calls PMPI_ functions.
 struct Calls {
   decltype(&MPI_Get) get;
   decltype(&MPI_Put) put;
@@ -74,7 +74,7 @@ void rget_wait(const Calls& calls, const Block& block) {
   }
 }
 
-// A call that is no RMA, but an acquire point of an open epoch: here of a finished request.
+// A call that is not RMA but an acquire point of an open epoch: here MPI_Test of a null request.
 void test(const Calls& calls, const Block& block) {
   for (int i = 0; i < block.pairs; ++i) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -87,10 +87,10 @@ using Work = void (*)(const Calls&, const Block&);
 
 struct Case {
   const char* name;
-  const char* mode;  // "": no info key, so what the environment or the library's default says
+  const char* mode;  // "": no info key; the environment or the library's default decides
   int target;
   Work work;
-  int calls;  // of a pair
+  int calls;  // per pair
 };
 
 double timed(Work work, const Calls& calls, const Block& block, int calls_each) {
@@ -103,7 +103,8 @@ void compare(const Case& each, const Block& block, int blocks, Rows& rows) {
   const Calls direct = past();
   bench::Random random(7);
   std::vector<double> with, without;
-  for (int i = 0; i < 500; ++i) each.work(through, block);  // sampling has decided after these
+  for (int i = 0; i < 500; ++i)
+    each.work(through, block);  // after these, cost sampling has decided
   for (int i = 0; i < blocks; ++i) {
     bool with_first = random.below(2);
     if (with_first) with.push_back(timed(each.work, through, block, each.calls));
@@ -168,7 +169,7 @@ int main(int argc, char** argv) {
     int bytes = static_cast<int>(size);
     if (arguments.text("environment").empty()) {
       for (const Case& each : cases) measure(each, bytes, blocks, rows);
-    } else {  // the environment decides for all windows: named by the driver
+    } else {  // the environment, which the driver names here, decides for all windows
       measure({arguments.text("environment").c_str(), "", 1, get_flush, 2}, bytes, blocks, rows);
     }
   }

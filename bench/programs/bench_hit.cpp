@@ -1,9 +1,10 @@
-// Cost of a hit: get + flush of resident entries in random order, beside memcpy of the same bytes.
+// Cost of a hit: get + flush of resident entries in random order, compared with memcpy of the same
+// bytes.
 //
-// Blocks of the two alternate, so that whatever else the machine does falls on both. The memcpy
-// reads from a set laid out as the cache lays out its storage (16-byte granules): the footprints
-// are equal. With --shared 1 blocks alternate between a window with a cache of the rank's own and
-// one with a cache of the node's ranks (option share).
+// Blocks of the two alternate, so that other activity of the machine affects both. The memcpy reads
+// from a set laid out like the cache's storage (16-byte granules), so the footprints are equal.
+// With --shared 1, blocks alternate between a window cached by the rank alone and one cached
+// jointly by the node's ranks (option share).
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -29,7 +30,7 @@ struct Block {
   std::size_t stride;
 };
 
-// Tells the compiler that somebody reads all memory here, so that no copy may be left out.
+// Makes the compiler assume that all memory is read here, so that it cannot eliminate a copy.
 inline void used(void* pointer) { asm volatile("" : : "r"(pointer) : "memory"); }
 
 __attribute__((always_inline)) inline void get_each(const Block& block) {
@@ -44,8 +45,8 @@ __attribute__((always_inline)) inline void get_each(const Block& block) {
 
 }  // namespace
 
-// Outside the namespace and never inlined: `bench/run instructions` counts inside these two by
-// name.
+// Outside the namespace and never inlined: `bench/run instructions` counts instructions in these
+// two functions by name.
 extern "C" __attribute__((noinline)) void bench_hit_block(const Block& block) { get_each(block); }
 
 extern "C" __attribute__((noinline)) void bench_memcpy_block(const Block& block) {
@@ -63,9 +64,9 @@ std::int64_t timed(void (*work)(const Block&), const Block& block) {
   return bench::now_ns() - start;
 }
 
-// Passes over all entries until a pass hits only, as a cache need not admit what it sees for the
-// first time. Each entry is fetched twice in a row, so that the cache learns that repeats come.
-// Without Nearcache, never.
+// Makes passes over all entries until a pass has only hits, because a cache need not admit data on
+// first access. Each entry is fetched twice in a row, so that the cache learns to expect repeats.
+// Returns false if no such pass occurs, as without Nearcache.
 bool fill(Block block, const std::vector<std::uint32_t>& order, std::size_t entries) {
   std::vector<std::uint32_t> twice;
   for (std::size_t i = 0; i < entries; ++i) twice.insert(twice.end(), 2, order[i]);
@@ -74,7 +75,7 @@ bool fill(Block block, const std::vector<std::uint32_t>& order, std::size_t entr
   for (int pass = 0; pass < 12; ++pass) {
     nearcache_stats before, after;
     if (!bench::statistics(block.window, before)) return false;
-    get_each(block);  // not bench_hit_block: misses are not to be counted there
+    get_each(block);  // not bench_hit_block: misses must not be counted there
     bench::statistics(block.window, after);
     if (after.hits_full - before.hits_full == twice.size()) return true;
   }
@@ -103,7 +104,7 @@ Samples interleaved(Block block, const std::vector<std::uint32_t>& order, int bl
     double per_operation = 1.0 / static_cast<double>(block.operations);
     bool hit_first = random.below(2);
     for (bool hit : {hit_first, !hit_first}) {
-      if (hit && !resident) continue;  // no hits to be had: leaves the plain memcpy
+      if (hit && !resident) continue;  // no hits possible: measure only memcpy
       auto& series = hit ? samples.hit : samples.copy;
       series.push_back(
           static_cast<double>(timed(hit ? bench_hit_block : bench_memcpy_block, block)) *
@@ -116,8 +117,8 @@ Samples interleaved(Block block, const std::vector<std::uint32_t>& order, int bl
 void measure(std::size_t size, std::size_t entries, int blocks, Rows& rows) {
   std::size_t stride = (size + granule - 1) / granule * granule;
   std::size_t bytes = entries * stride;
-  // Room to spare, so that every entry is resident: index at half load, storage with an eighth
-  // more.
+  // Leave room to spare, so that every entry is resident: index at half load, storage with an
+  // eighth more.
   Window window(Window::Memory::created, bytes, 0, keys(entries * 2, bytes + bytes / 8 + 65536));
   int me;
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
@@ -128,13 +129,13 @@ void measure(std::size_t size, std::size_t entries, int blocks, Rows& rows) {
     auto* destination =
         static_cast<unsigned char*>(std::aligned_alloc(4096, (size / 4096 + 1) * 4096));
     std::memset(source, 1, bytes);
-    // Blocks of about 0.2 to 2 ms of copying at most: long beside the clock, short beside a time
-    // slice.
+    // Blocks of about 0.2 to 2 ms of copying at most: long compared with the clock's resolution,
+    // short compared with a time slice.
     std::size_t operations =
         std::min<std::size_t>({1000, entries, std::max<std::size_t>(32, (4u << 20) / size)});
     Block block{window.handle(), source, destination, order.data(), operations, size, stride};
     bool resident = fill(block, order, entries);
-    MPI_Barrier(MPI_COMM_WORLD);  // until here the target polls: every miss needs it
+    MPI_Barrier(MPI_COMM_WORLD);  // the target polls until here, because every miss needs it
     bench::quiet_barrier();
     interleaved(block, order, blocks / 10 + 1, resident, random);
     nearcache_stats before, after;
@@ -148,7 +149,7 @@ void measure(std::size_t size, std::size_t entries, int blocks, Rows& rows) {
     rows.field("loaded", loaded);
     rows.field("resident", resident);
     rows.field("hits", static_cast<double>(after.hits_full - before.hits_full));
-    // Calls that went down to MPI all the same, for progress.
+    // Calls passed down to MPI nevertheless, for progress.
     rows.field("calls_passed", static_cast<double>(after.progress_calls - before.progress_calls +
                                                    after.syncs_passed - before.syncs_passed));
     rows.field("hit_ns", samples.hit);
@@ -162,7 +163,7 @@ void measure(std::size_t size, std::size_t entries, int blocks, Rows& rows) {
   bench::quiet_barrier();
 }
 
-// What one measurement of a pair needs of one of its windows.
+// One window of a pair, with its results.
 struct Side {
   Side(const char* share, std::size_t entries, std::size_t bytes)
       : window(Window::Memory::created, bytes, 0, with(share, entries, bytes)) {}
@@ -190,7 +191,7 @@ void measure_pair(std::size_t size, std::size_t entries, int blocks, Rows& rows)
           side.window.handle(), nullptr, destination.data(), order.data(), entries, size, stride};
     };
     for (Side* side : {&own, &shared}) resident = fill(block_of(*side), order, entries) && resident;
-    MPI_Barrier(MPI_COMM_WORLD);  // until here the target polls: every miss needs it
+    MPI_Barrier(MPI_COMM_WORLD);  // the target polls until here, because every miss needs it
     bench::quiet_barrier();
     for (int i = -blocks / 10; i < blocks; ++i) {
       const bool own_first = random.below(2);
@@ -211,7 +212,7 @@ void measure_pair(std::size_t size, std::size_t entries, int blocks, Rows& rows)
   bench::quiet_barrier();
 }
 
-// Metadata per entry with the index at 90% of what it holds.
+// Measures the metadata per entry with the index filled to 90% of its capacity.
 void metadata(std::size_t index, Rows& rows) {
   constexpr std::size_t size = 8;
   std::size_t bytes = index * 2 * granule;

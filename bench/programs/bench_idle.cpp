@@ -1,9 +1,10 @@
-// What messages cost while a coherent window lies idle, beside a window that is not cached.
+// The cost of messages while a coherent window is idle, compared with a window that is not cached.
 //
-// Turn by turn a window is made in one of the two modes, drawn at random for each pair of turns,
-// and messages go to and fro between the two ranks. What differs by a thousandth or so shows only
-// so: between two runs of one program the same messages differ by hundredths. Without the preload
-// object both are plain: the ratio of that run is the measurement's own error.
+// Each turn creates a window in one of the two modes, in random order for each pair of turns, and
+// exchanges messages between the two ranks. Only this shows a difference of about one in a
+// thousand: between two runs of the same program, the times of the same messages differ by several
+// percent. Without the preload object both windows are plain, and the ratio of that run is the
+// error of the measurement itself.
 #include <cstdlib>
 
 #include "bench.h"
@@ -15,7 +16,8 @@ namespace {
 
 constexpr std::size_t window_bytes = 1 << 16;
 
-// Both ranks send and receive a word: nanoseconds of one such exchange, by groups of them.
+// Both ranks send and receive a word. Appends the nanoseconds per exchange, averaged over each
+// group.
 void exchange(int peer, std::size_t groups, std::size_t group, std::vector<double>& ns) {
   std::uint64_t out = groups, in = 0;
   for (std::size_t i = 0; i < groups; ++i) {

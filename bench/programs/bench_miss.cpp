@@ -1,9 +1,9 @@
-// Cost of a miss: distinct gets through the cache beside plain gets, pair by pair.
+// Cost of a miss: distinct gets through the cache, compared with plain gets, pair by pair.
 //
-// Two windows over the same memory, one cached, one in mode `off`. In each pair the order is drawn
-// at random; the two gets of a pair read different places, so that neither warms the target's
-// caches for the other. Without the preload object both are plain gets: the ratio of that run is
-// the measurement's own error.
+// Uses two windows over the same memory, one cached, one in mode `off`. The order within each pair
+// is random; the two gets of a pair read different locations, so that neither warms the target's
+// caches for the other. Without the preload object both are plain gets, and the ratio of that run
+// is the error of the measurement itself.
 #include <algorithm>
 #include <cstdlib>
 

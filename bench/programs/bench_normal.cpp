@@ -1,8 +1,8 @@
-// CLaMPI's micro-benchmark (its section IV.A): N distinct gets of 2^0..2^16 bytes, sampled Z times
-// from a normal distribution N(N/2, N/4) cut to the range by drawing again.
+// CLaMPI's micro-benchmark (section IV.A of the paper): N distinct gets of 2^0..2^16 bytes, sampled
+// Z times from a normal distribution N(N/2, N/4) that is truncated to the range by redrawing.
 //
-// --observe 1 checks every byte fetched and records how full the storage is every 100 gets; the
-// timed runs do neither. --fit 1 measures plain gets of each size, from which the driver takes L
+// --observe 1 checks every fetched byte and records the fill level of the storage every 100 gets;
+// timed runs do neither. --fit 1 measures plain gets of each size, from which the driver derives L
 // and G of this network.
 #include <algorithm>
 #include <cstdio>

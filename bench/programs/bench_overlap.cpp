@@ -1,12 +1,13 @@
-// How much of a get's time can be spent computing (CLaMPI, Fig. 8), plain and by access type of the
-// cache.
+// How much of a get's time can be spent computing (CLaMPI, Fig. 8), for plain gets and by the
+// cache's access type.
 //
-// Latency is get + flush. Then get, compute for a while longer than the plain latency, flush: what
-// the two calls take beside the computation is the exposed time. The driver makes the overlap of
-// both. Access types take turns get by get, each with a window of its own over the same memory and
-// into the same buffer, so that a disturbance meets all of them. `copied` are plain gets whose
-// bytes the program copies after the flush, as the library would and into memory like its own: what
-// keeps them cannot be better.
+// The latency is that of get + flush. A second get is followed by a computation somewhat longer
+// than the plain latency and then a flush; the time of the two calls without the computation is the
+// exposed time. The driver computes the overlap from latency and exposed time. Access types take
+// turns get by get, each with its own window over the same memory and with the same buffer, so that
+// a disturbance affects all of them. `copied` are plain gets whose bytes the program copies after
+// the flush, the way the library would and into memory like the library's: nothing that keeps the
+// bytes can do better.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -22,15 +23,16 @@ using bench::Window;
 namespace {
 
 constexpr int target = 1;
-constexpr std::size_t step = 8;  // between two displacements: distinct gets may overlap
+constexpr std::size_t step = 8;  // distance between displacements: distinct gets may overlap
 
-// One series of distinct gets of a size.
+// A series of distinct gets of one size.
 struct Series {
   const char* access;
   std::unique_ptr<Window> window;
-  std::size_t batch = 0;  // gets between two invalidations, 0: none
+  std::size_t batch = 0;  // gets between two invalidations; 0: no invalidations
   std::size_t issued = 0;
-  nearcache::Region copies;  // where the program copies what it got, in turn; empty: it does not
+  nearcache::Region
+      copies;  // where the program copies fetched data, in turn; empty: it does not copy
   nearcache_stats before;
   std::vector<double> latency_ns, exposed_ns;
 };
@@ -51,8 +53,8 @@ class Measurement {
   Measurement(const Measurement&) = delete;
   Measurement& operator=(const Measurement&) = delete;
 
-  // Room for a batch, so that none is evicted; for a few entries, so that every get evicts; for
-  // less than one, so that all fail.
+  // Adds a series with a cache of `storage` bytes: room for a batch, so that no entry is evicted;
+  // for a few entries, so that every get evicts; or for less than one, so that all gets fail.
   void add(const char* access, std::size_t storage, std::size_t batch) {
     series_.push_back(
         {access,
@@ -124,7 +126,7 @@ class Measurement {
   std::vector<Series> series_;
 };
 
-// Brings each series to where its accesses are of its type; returns the plain latency.
+// Brings each series into a state in which its accesses are of its type; returns the plain latency.
 double prepare(Measurement& measurement, std::size_t entries) {
   double plain = 0;
   for (Series& series : measurement.series()) {
@@ -150,7 +152,7 @@ void take_turns(Measurement& measurement, std::size_t repetitions, std::int64_t 
       Series& series = all[at];
       if (series.batch && i % series.batch == 0) {
         bench::invalidate(series.window->handle());
-        measurement.latency(series);  // not counted: it clears the cache
+        measurement.latency(series);  // not counted: this get empties the cache
       }
       series.latency_ns.push_back(measurement.latency(series));
       series.exposed_ns.push_back(measurement.exposed(series, compute_ns));
@@ -161,7 +163,7 @@ void measure(std::size_t size, std::size_t repetitions, double compute, Rows& ro
   constexpr std::size_t batch = 64, entries = 16;
   Measurement measurement(size, 3 * repetitions + 4096);
   measurement.add_plain("plain", 0);
-  measurement.add_plain("copied", 2 * batch);  // as much as `direct` stores into
+  measurement.add_plain("copied", 2 * batch);  // as much memory as `direct` stores into
   measurement.add("direct", 2 * (batch + 1) * std::max<std::size_t>(size, 16) + 4096, batch);
   measurement.add("first", (2 * repetitions + 1) * std::max<std::size_t>(size, 16) + 4096, 0);
   measurement.add("capacity", entries * std::max<std::size_t>(size, 16), 0);

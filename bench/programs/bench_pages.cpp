@@ -1,6 +1,6 @@
-// What each heuristic of the page cache is worth: patterns of accesses go through the library's own
-// engine over a network that is its costs alone, in virtual time, with all heuristics and with each
-// of them off. Beside it what the engine itself takes of the processor.
+// The benefit of each heuristic of the page cache: replays access patterns through the library's
+// own engine in virtual time, over a network that only models costs, with all heuristics on and
+// with each of them off in turn. Also measures the engine's own processor time.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -21,13 +21,13 @@ using nearcache::PageCacheCounters;
 using nearcache::PageCacheOptions;
 using nearcache::PageHeuristics;
 
-// Latency of 8 bytes and time of a byte: as measured between two processes over TCP, and as
+// Latency of 8 bytes and time per byte: as measured between two processes over TCP, and as
 // bench/run shmem models Aries.
 constexpr Link links[] = {{"tcp", 14000, 0.8, 1500, 64, true},
                           {"Aries", 1700, 0.75, 200, 64, false}};
 
-// What an access that is served takes of the processor: in virtual time, as transfers go on
-// meanwhile. More is added where the engine took it.
+// Processor time of an access that hits, spent in virtual time because transfers proceed meanwhile.
+// It is subtracted from the result; the driver adds the engine's measured time instead.
 constexpr double hit_ns = 15;
 
 struct Variant {
@@ -48,7 +48,7 @@ constexpr Variant variants[] = {
 };
 
 struct Result {
-  // of the network and the program's own computation; of the engine
+  // time of the network and of the program's own computation; processor time of the engine
   double virtual_ns = 0, processor_ns = 0;
   PageCacheCounters counters;
 };
@@ -127,8 +127,8 @@ void print(const Pattern& pattern, const Link& link, const Variant& variant, con
 
 }  // namespace
 
-// bench_pages [ROUNDS [PATTERN]]: JSON on standard output. The processor's time is the least of the
-// rounds, in which the variants take turns.
+// bench_pages [ROUNDS [PATTERN]]: prints JSON to standard output. The processor time is the minimum
+// over the rounds, in which the variants take turns.
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 5;
   bool first = true;

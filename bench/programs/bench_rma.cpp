@@ -1,7 +1,7 @@
-// What each call of one-sided communication takes between two ranks: rank 0 measures, rank 1 is the
-// target (fence and post to wait: among any number). It sits in a barrier meanwhile, where any MPI
-// moves; but for `computing`, where it calls nothing. Calls are timed in blocks that are long
-// beside the clock; --calls names those to measure.
+// The time of each one-sided call between two ranks: rank 0 measures, rank 1 is the target (fence
+// and post to wait: any number of ranks). Meanwhile the target is in a barrier, where any MPI makes
+// progress; except for `computing`, where it makes no MPI calls. Calls are timed in blocks that are
+// long compared with the clock's resolution; --calls names the calls to measure.
 #include <dirent.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,13 +21,13 @@ using bench::Rows;
 namespace {
 
 constexpr int origin = 0, target = 1;
-// of 8 bytes, and operations between two flushes where a rate is measured
+// 8-byte slots; also the number of operations between two flushes when a rate is measured
 constexpr int slots = 1000;
 constexpr std::size_t largest = 32768;  // bytes
-// displacements: a word, and 128 doubles
+// displacements: the counter, one word, and the operand of `min of 128`, 128 doubles
 constexpr MPI_Aint counter = largest / 8, many = counter + 1, values = 128;
-// whole pages: of other sizes MPICH 4 has rank 1's memory at one place for rank 0, and at another
-// for itself
+// whole pages: with other sizes, MPICH 4 maps rank 1's memory at a different offset for rank 0 than
+// for rank 1 itself
 constexpr MPI_Aint words = 8192;
 
 int rank = 0;
@@ -40,9 +40,9 @@ int rank = 0;
 
 struct Place {
   MPI_Win window;
-  std::int64_t* mine;  // memory of the window at this rank
+  std::int64_t* mine;  // this rank's window memory
   std::vector<std::int64_t> buffer = std::vector<std::int64_t>(largest / 8);
-  std::int64_t added = 0;  // to the counter
+  std::int64_t added = 0;  // total added to the counter
 };
 
 void get(Place& place, int bytes, MPI_Aint at = 0) {
@@ -88,8 +88,8 @@ void lock(Place& place, int type, bool gets) {
   MPI_Win_unlock(target, place.window);
 }
 
-// Each rank exposes its memory to its neighbours in a ring, of two ranks the other one, and
-// accesses theirs.
+// Each rank exposes its memory to its neighbours in a ring and accesses theirs; with two ranks, the
+// only neighbour is the other rank.
 void post_to_wait(Place& place) {
   static const MPI_Group others = [] {
     MPI_Group all, some;
@@ -116,13 +116,13 @@ void ping_pong(Place& place) {
   if (rank != origin) send();
 }
 
-// lock_all; what the call makes; the call is one of both ranks
+// within lock_all; without an epoch, because the call opens its own; made by both ranks
 enum class Epoch { locked, none, both };
 
 struct Call {
   const char* name;
   Epoch epoch;
-  int operations;  // of a call
+  int operations;  // per call
   void (*once)(Place&);
 };
 
@@ -165,11 +165,11 @@ double timed(const Call& call, Place& place, int count) {
   return static_cast<double>(now_ns() - start) / 1e3 / count / call.operations;
 }
 
-// Microseconds of an operation, a value for each block.
+// Returns the microseconds per operation, one value for each block.
 std::vector<double> measured(const Call& call, Place& place, std::int64_t budget_ns) {
   constexpr std::int64_t block_ns = 20000;
   std::vector<double> blocks;
-  if (call.epoch == Epoch::both) {  // as many on both sides
+  if (call.epoch == Epoch::both) {  // the same number of calls on both sides
     constexpr int block = 20;
     timed(call, place, block);
     double all = timed(call, place, block) * block * 1e3;
@@ -199,7 +199,7 @@ void measure(const Call& call, Place& place, std::int64_t budget_ns, Rows& rows)
   rows.field("us", blocks);
 }
 
-// What the operations have done to the target's memory.
+// Checks the effects of the operations on the target's memory.
 void check(Place& place) {
   if (rank == target) {
     MPI_Win_lock(MPI_LOCK_SHARED, target, 0, place.window);
@@ -214,10 +214,10 @@ double ns_of(clockid_t clock) {
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-// Processor time of all threads but this one.
+// Returns the processor time of all threads but this one.
 double others_cpu_ns() { return ns_of(CLOCK_PROCESS_CPUTIME_ID) - ns_of(CLOCK_THREAD_CPUTIME_ID); }
 
-// The target computes, and rank 0 gets `batch` words and flushes, now and then. Latencies are of a
+// While the target computes, rank 0 now and then gets `batch` words and flushes. Latencies are per
 // batch.
 void computing(Place& place, const char* name, int batch, int periods, int period_ms, Rows& rows) {
   bench::Random random(5);
@@ -233,7 +233,7 @@ void computing(Place& place, const char* name, int batch, int periods, int perio
       }
       cpu_ns += others_cpu_ns() - before;
     } else {
-      usleep(1000);  // the target is out of the barrier
+      usleep(1000);  // until the target has left the barrier
       while (now_ns() < end - 1000000) {
         const std::int64_t next =
             now_ns() + 50000 + static_cast<std::int64_t>(random.below(100000));
@@ -257,7 +257,8 @@ void computing(Place& place, const char* name, int batch, int periods, int perio
                      1, static_cast<double>(latencies.size() * static_cast<std::size_t>(batch))));
 }
 
-// How often threads of this process that bear the agent's name went to sleep; -1: there is none.
+// Returns how often this process's agent threads, identified by name, went to sleep; -1 if there
+// are none.
 double agent_sleeps() {
   double sleeps = -1;
   DIR* tasks = opendir("/proc/self/task");
@@ -294,7 +295,8 @@ void idle(Rows& rows, int milliseconds) {
 
 }  // namespace
 
-// Outside the namespace and never inlined: the driver counts instructions inside these two by name.
+// Outside the namespace and never inlined: the driver counts instructions in these two functions by
+// name.
 extern "C" __attribute__((noinline)) void bench_put_block(MPI_Win window, const void* from,
                                                           int count) {
   for (int i = 0; i < count; ++i) MPI_Put(from, 8, MPI_BYTE, target, i, 8, MPI_BYTE, window);

@@ -1,7 +1,7 @@
-// What one-sided communication takes by size, as the paper on foMPI measures it (SC'13, section
-// 3.1): a put, a get, a sum, a minimum or a compare-and-swap, and a flush; 1,000 puts and one
-// flush; and how much of a put's latency can be spent computing. Rank 0 measures. Rank 1, the
-// target, sits in a barrier meanwhile, where any MPI moves.
+// The time of one-sided communication by size, as measured in the foMPI paper (SC'13, section 3.1):
+// a put, get, sum, minimum or compare-and-swap followed by a flush; 1,000 puts followed by one
+// flush; and the share of a put's latency that can be spent computing. Rank 0 measures. Meanwhile
+// rank 1, the target, is in a barrier, where any MPI makes progress.
 #include <algorithm>
 #include <cstdio>
 #include <limits>
@@ -15,11 +15,12 @@ using bench::Rows;
 namespace {
 
 constexpr int origin = 0, target = 1;
-constexpr int at_once = 1000;  // puts of which the rate is told
-// Whole pages: of other sizes MPICH 4 has rank 1's memory at one place for rank 0, and at another
-// for itself.
+constexpr int at_once = 1000;  // number of puts in a rate measurement
+// Whole pages: with other sizes, MPICH 4 maps rank 1's memory at a different offset for rank 0 than
+// for rank 1 itself.
 constexpr int largest = 1 << 18, elements = largest / 8;
-// Displacements: what is read and written, what is added to, what is compared.
+// Displacements of the data that is read and written, of the sums, of the minima, and of the word
+// that is compared and swapped.
 constexpr MPI_Aint data = 0, sums = elements, mins = 2 * elements, swaps = 3 * elements;
 constexpr MPI_Aint words = 4 * elements;
 
@@ -28,7 +29,7 @@ int rank = 0;
 struct Place {
   MPI_Win window;
   std::int64_t* mine;
-  int size = 8;  // of what is asked for, in bytes
+  int size = 8;  // of each operation's data, in bytes
   std::int64_t added = 0, swapped = 0;
   std::vector<std::int64_t> ones = std::vector<std::int64_t>(elements, 1);
   std::vector<std::int64_t> got = std::vector<std::int64_t>(elements);
@@ -50,8 +51,8 @@ void accumulate(Place& place, MPI_Aint at, MPI_Op operation) {
 
 struct Call {
   const char* name;
-  int sizes_to;    // bytes
-  int operations;  // of a call
+  int sizes_to;    // largest size, in bytes
+  int operations;  // per call
   void (*once)(Place&);
 };
 
@@ -87,7 +88,7 @@ double timed(const Call& call, Place& place, int count) {
   return static_cast<double>(now_ns() - start) / 1e3 / count / call.operations;
 }
 
-// So many calls as are long beside the clock.
+// Returns a number of calls that takes long compared with the clock's resolution.
 int block_of(const Call& call, Place& place) {
   const int warm = call.operations == 1 ? 20 : 1;
   timed(call, place, warm);
@@ -110,8 +111,8 @@ void measure(const Call& call, Place& place, std::int64_t budget_ns, Rows& rows)
   rows.field("us", blocks);
 }
 
-// The share of a put's latency that is hidden by a computation, a fifth longer than it, between put
-// and flush.
+// Measures the share of a put's latency that is hidden by a computation between put and flush that
+// is a fifth longer than the latency.
 void overlap(Place& place, std::int64_t budget_ns, Rows& rows) {
   std::vector<double> shares;
   if (rank == origin) {
@@ -141,7 +142,7 @@ void overlap(Place& place, std::int64_t budget_ns, Rows& rows) {
   rows.field("share", shares);
 }
 
-// What the operations have done to the target's memory, and the gets to ours.
+// Checks the effects of the operations on the target's memory.
 bool correct(Place& place) {
   std::int64_t done[2] = {place.added, place.swapped};
   MPI_Bcast(done, 2, MPI_INT64_T, origin, MPI_COMM_WORLD);

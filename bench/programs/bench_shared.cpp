@@ -1,7 +1,7 @@
-// The shared cache of a node (option share) as its ranks use it, without MPI: hits of the same
-// entries by one process, by two at once, and by two at once in a cache each (two cores may share
-// more than memory); what is done about a miss by two processes at once, with a cache each and with
-// one for both.
+// The shared cache of a node (option share), used as its ranks use it but without MPI. Measures
+// hits of the same entries by one process, by two concurrently, and by two concurrently with a
+// cache each (because two cores may share more than memory); and the handling of misses in two
+// concurrent processes, with a cache each and with a common cache.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,13 +28,13 @@ using nearcache::RemoteGet;
 using nearcache::SharedCache;
 using nearcache::Targets;
 
-constexpr uint32_t far_target = 9;  // of ten ranks
+constexpr uint32_t far_target = 9;  // one of ten ranks
 constexpr uint64_t entries = 1000;
-// where misses are measured, there is room for so many entries, and for so much at least: smaller
+// for misses, the cache has room for this many entries, and at least this much storage: smaller
 // caches have fewer shards than their ranks need
 constexpr uint64_t kept_entries = 32768, least_storage = 2 << 20;
 constexpr int processes = 2;
-constexpr int most_places = 4096;  // at which they meet
+constexpr int most_places = 4096;  // number of places where the processes can meet
 
 double now_ns() {
   return static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -42,10 +42,10 @@ double now_ns() {
                                  .count());
 }
 
-// What the processes tell each other, and their results.
+// Shared memory for meeting points and for the processes' results.
 struct Board {
   std::atomic<uint32_t> arrived[most_places];
-  double ns[processes][most_places];  // of hits: three a block
+  double ns[processes][most_places];  // for hits: three values per block
 };
 
 template <class Value>
@@ -72,14 +72,14 @@ SharedCache::Plan plan_for(uint64_t storage, uint64_t index) {
   return plan;
 }
 
-// One process' window, with a cache of its own or its view of the one for both.
+// One process's window, with its own cache or with its view of the common one.
 struct Rank {
   Rank(uint32_t rank, const SharedCache::Plan& plan, std::byte* region) {
     nearcache::Options options;
     options.mode = nearcache::Mode::always;
     nearcache::CachingRules rules(options);
     rules.cache = plan.settings;
-    // that of a rank which shares holds what is under way only
+    // the index of a rank that shares only contains gets in flight
     if (region != nullptr) rules.cache.index_capacity = options.index;
     rules.skip_cheap = false;
     window = std::make_unique<CachedWindow>(nearcache::WindowShape{rank, 10, 1, 0}, rules, &budget,
@@ -106,7 +106,7 @@ struct Rank {
     get.elements = {&nearcache::byte_layout(), bytes};
     return get;
   }
-  // A get that is not there, and its flush: all but the network's part.
+  // Performs a get that misses, and its flush: everything but the network's part.
   void miss(uint64_t number, uint64_t bytes, void* origin) {
     const RemoteGet get = get_of(number, bytes, origin);
     const CachedWindow::Decision decision = window->look_up(get, false);
@@ -129,17 +129,17 @@ double hits(Rank* rank, uint64_t bytes, uint64_t operations, uint64_t* state, st
     missed += !rank->window->hit_shared(key, nearcache::hash_key(key), bytes, to);
   }
   const double ns = (now_ns() - start) / static_cast<double>(operations);
-  // the directory of what is there may lose one in hundreds
+  // the directory of present entries may lose one in hundreds
   if (missed > operations / 50) std::fprintf(stderr, "bench_shared: too many misses\n"), _exit(1);
   return ns;
 }
 
-// Blocks in turn: the first process alone, the second one alone, both, both apart: in a cache of
-// its own each.
+// Runs blocks in turn: the first process alone, the second alone, both in the common cache, and
+// both apart, each in its own cache.
 void measure_hits(Board* board, int me, Rank* rank, Rank* own, uint64_t bytes, int blocks) {
   constexpr int ways = 4;
   std::vector<std::byte> buffer(bytes);
-  meet(board, most_places - 1, processes);  // a rank is served nothing from before it began
+  meet(board, most_places - 1, processes);  // nothing from before a rank joined is served to it
   for (uint64_t i = 0; i < entries; ++i) {
     if (me == 0) rank->miss(i, bytes, buffer.data());
     own->miss(i, bytes, buffer.data());
@@ -154,7 +154,7 @@ void measure_hits(Board* board, int me, Rank* rank, Rank* own, uint64_t bytes, i
       const int place = 1 + block * ways + way;
       meet(board, place, processes);
       if (way < 2 && way != me) {
-        // sleeps until the other one is done: a core that spins takes clock from the other
+        // sleep until the other process is done: a spinning core would lower the other's clock rate
         while (board->arrived[place + 1].load() == 0) usleep(200);
         continue;
       }
@@ -169,20 +169,20 @@ uint64_t kept(uint64_t bytes) { return std::max(kept_entries, least_storage / (b
 void measure_misses(Board* board, int me, Rank* rank, uint64_t bytes, uint64_t count) {
   std::vector<std::byte> buffer(bytes);
   uint64_t next = static_cast<uint64_t>(me);
-  // all different, in no order that memory has
+  // all different, in an order unrelated to that of memory
   constexpr uint64_t places = uint64_t{1} << 24, odd = 0x9e3779b97f4a7c15u;
   const auto some = [&](uint64_t misses) {
     for (; misses > 0; --misses, next += processes)
       rank->miss(next * odd % places, bytes, buffer.data());
   };
-  some(2 * kept(bytes));  // all memory has been used once, and is full
+  some(2 * kept(bytes));  // afterwards all memory has been touched and the cache is full
   meet(board, 0, processes);
   const double start = now_ns();
   some(count);
   board->ns[me][0] = (now_ns() - start) / static_cast<double>(count);
 }
 
-// In two processes, which begin with nothing but the region. `work(board, process, rank)`.
+// Calls `work(board, process, rank)` in two processes, which start with nothing but the region.
 template <class Work>
 void in_two(const SharedCache::Plan& plan, bool shared, Board* board, Work work) {
   const uint64_t bytes = SharedCache::bytes_for(plan);

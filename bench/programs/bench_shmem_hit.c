@@ -1,10 +1,10 @@
-// Two costs of the OpenSHMEM library: of a hit, and of a call when it is switched off.
+// Two costs of the OpenSHMEM library: of a hit, and of a call when caching is off.
 //
-// Hit: shmem_long_g of every element of an array of 4 KiB on another PE that is cached, beside
-// plain loads of an array of this size, in blocks that take turns. Off: shmem_long_g and
-// shmem_long_p of this PE's own memory, where a call is cheapest, beside the calls of the library
-// below by their pshmem_ names. With --threads only hits, of as many threads at a time, each on a
-// processor of its own, under SHMEM_THREAD_MULTIPLE.
+// Hit: shmem_long_g of every element of a cached 4 KiB array on another PE, compared with plain
+// loads from an array of this size, in alternating blocks. Off: shmem_long_g and shmem_long_p on
+// this PE's own memory, where a call is cheapest, compared with the calls of the library below by
+// their pshmem_ names. With --threads, measures only hits, by this many threads at once, each on
+// its own processor, under SHMEM_THREAD_MULTIPLE.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,23 +18,24 @@
 #include "nearcache/shmem.h"
 #include "shmem/common/program.h"
 
-// A block is long enough for the clock and too short to be interrupted often; 4 KiB stay in the
-// first level of the CPU's caches.
+// A block is long compared with the clock's resolution and short enough to be rarely interrupted; 4
+// KiB stay in the first-level cache.
 enum { ELEMENTS = 512, ROUNDS = 20, MOST_THREADS = 64 };
 
-// Looked up by name: of a program that calls pshmem_ itself Nearcache would cache nothing.
+// Looked up by name, because Nearcache caches nothing for a program that itself calls pshmem_
+// functions.
 static long (*below_g)(const long* from, int pe);
 static void (*below_p)(long* to, long value, int pe);
 
-typedef double (*block)(long* array, int pe);  // ns a call
+typedef double (*block)(long* array, int pe);  // returns nanoseconds per call
 
-static _Thread_local volatile long used;  // so that no loop is optimised away
+static _Thread_local volatile long used;  // keeps the compiler from eliminating the loops
 
 static double per_call(double begin) {
   return 1e9 * (seconds_now() - begin) / (ELEMENTS * (double)ROUNDS);
 }
 
-// Every loop that is timed; ACCESS is one access of array[i] of `pe`.
+// Defines a timed loop; ACCESS is one access to array[i] of `pe`.
 #define BLOCK(name, ACCESS)                      \
   static double name(long* array, int pe) {      \
     (void)pe;                                    \
@@ -66,14 +67,14 @@ static void in_turn(const char* name_a, block a, const char* name_b, block b, lo
   free(times);
 }
 
-// What the threads of this PE work on.
+// Shared data of this PE's threads.
 static struct {
   long *array, blocks, other;
-  double* times;  // of each thread's blocks
+  double* times;  // of every thread's blocks
   pthread_barrier_t begin;
 } shared;
 
-// The thread runs on the processor of this number among those that the process may use.
+// Binds the calling thread to the given processor, counted among those that the process may use.
 static void move_to(int number) {
   cpu_set_t allowed, one;
   CPU_ZERO(&one);
@@ -130,7 +131,8 @@ int main(int argc, char** argv) {
   long* array = shmem_calloc(ELEMENTS, sizeof(long));
   json_begin("bench_shmem_hit");
   json_long("caching", nearcache_shmem_caching());
-  if (me != 0 && nice(19) == -1) errno = 0;  // they wait: the processors are for those who measure
+  if (me != 0 && nice(19) == -1)
+    errno = 0;  // they only wait: leave the processors to PE 0, which measures
   if (me == 0 && threads > 0) {
     hits_of_threads(array, other, blocks, (int)threads);
   } else if (me == 0) {

@@ -1,6 +1,7 @@
-// What UPC costs over OpenSHMEM: upc_memget and upc_memput beside shmem_getmem and shmem_putmem of the same bytes, call by call in turn;
-// barriers; collectives; loops over a remote array, element by element, as a cache is for; and one over own elements, beside the same in C.
-// One of them a run (--what).
+// The cost of UPC over OpenSHMEM: upc_memget and upc_memput compared with shmem_getmem and
+// shmem_putmem of the same bytes, in alternating calls; barriers; collectives; element-by-element
+// loops over a remote array, which are what a cache is for; and a loop over own elements, compared
+// with the same loop in C. Each run measures one of these (--what).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,9 @@ static void print_times(const char *key, const double *times, long count) {
   printf("]");
 }
 
-// One transfer of `size` bytes between `local` and the other thread, by UPC or by OpenSHMEM below it; its time in seconds. `far` and
-// `symmetric` are the same memory: a pointer to shared, and the address that OpenSHMEM takes.
+// Transfers `size` bytes between `local` and the other thread, by UPC or by the OpenSHMEM below it,
+// and returns the time in seconds. `far` and `symmetric` are the same memory: a pointer to shared,
+// and the address that OpenSHMEM takes.
 static double transfer(bool by_upc, shared [] char *far, void *symmetric, int other, char *local) {
   raw_forget();
   double begin = seconds_now();
@@ -46,7 +48,7 @@ static double transfer(bool by_upc, shared [] char *far, void *symmetric, int ot
   return what == PUT_ALONE ? put : seconds_now() - begin;
 }
 
-// Both kinds take turns, and so does which is first.
+// UPC and OpenSHMEM take turns, and the order within each pair alternates.
 static bool transfers(void) {
   int other = (MYTHREAD + 1) % THREADS;
   shared char *array = upc_all_alloc(THREADS, (size_t)size);
@@ -107,7 +109,8 @@ static bool collectives(void) {
   return correct;
 }
 
-// Both arrays lie on the other thread, whole. A histogram counts a sixteenth of what it reads by relaxed atomics, so that reads count, too.
+// Both arrays are entirely on the other thread. The histogram performs a relaxed atomic for only
+// one in sixteen elements that it reads, so that the reads matter as well.
 static bool loops(double *seconds) {
   upc_atomicdomain_t *domain = upc_all_atomicdomain_alloc(UPC_LONG, UPC_INC | UPC_GET, 0);
   shared [] long *shared *arrays = upc_all_alloc(THREADS, sizeof(shared [] long *));
@@ -150,7 +153,8 @@ static bool loops(double *seconds) {
 enum { in_a_block = 1 << 12 };
 typedef shared [in_a_block] double blocked;
 
-// a = b + alpha * c over own elements, `elements` of them: of arrays that are dealt out one by one, or in blocks; or by C.
+// Computes a = b + alpha * c over this thread's `elements` elements: in arrays distributed one
+// element at a time, in arrays distributed in blocks, or in plain C.
 static double triad(bool by_upc, shared double *a, shared double *b, shared double *c, double alpha) {
   blocked *in_blocks_a = (blocked *)a, *in_blocks_b = (blocked *)b, *in_blocks_c = (blocked *)c;
   double begin = seconds_now();

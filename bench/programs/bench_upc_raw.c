@@ -16,7 +16,7 @@ void raw_put(void* to, const void* from, size_t bytes, int pe) {
   shmem_putmem(to, from, bytes, pe);
 }
 
-// As upc_fence does: what was written is complete, and what was read may be old.
+// Like upc_fence: completes all writes, and drops all data that was read before.
 void raw_quiet(void) {
   shmem_quiet();
   nearcache_shmem_acquire();

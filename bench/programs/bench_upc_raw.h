@@ -1,10 +1,10 @@
-// OpenSHMEM under the UPC program, by its own calls; and C beside it.
+// The OpenSHMEM below the UPC program, through its own calls; and plain C for comparison.
 #pragma once
 
 #include <stddef.h>
 
 int raw_caching(void);
-// nothing that was read before is served after: both sides of a comparison go to the network
+// makes data read earlier stale, so that both sides of a comparison go to the network
 void raw_forget(void);
 void raw_get(void* to, const void* from, size_t bytes, int pe);
 void raw_put(void* to, const void* from, size_t bytes, int pe);

@@ -1,10 +1,10 @@
-// What a full storage looks like by victim selection scheme (CLaMPI, Fig. 10 and 11): the
-// micro-benchmark's gets, given to the library's engine directly. No get is issued and no time
-// taken, so a run gives the same figures everywhere.
+// A full storage under different victim selection schemes (CLaMPI, Fig. 10 and 11): feeds the gets
+// of the micro-benchmark directly to the library's engine. No get is issued and no time is
+// measured, so a run yields the same figures everywhere.
 //
-// How many slots of the index a victim's choice visits is not counted by the engine, but follows
-// from its index: the expectation over all slots at which the choice may begin, taken at every
-// --look-th miss that found no room.
+// The engine does not count how many index slots the choice of a victim visits, but the number
+// follows from the index: this program computes its expectation over all slots at which the choice
+// may begin, at every --look-th miss that found no room.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -35,11 +35,11 @@ nearcache::Options options_of(const Configuration& configuration) {
 }
 
 struct Visits {
-  // mean of one choice: slots looked at, and those of them that hold an entry
+  // means per choice: slots visited, and how many of them hold an entry
   double visited = 0, used = 0;
 };
 
-// A choice looks at `sample` slots from a random one on, and further until it meets an entry.
+// A choice visits `sample` slots starting at a random one, and continues until it finds an entry.
 Visits expected_visits(const nearcache::Index& index, std::uint64_t sample) {
   const std::uint64_t slots = index.slot_count();
   std::vector<std::uint64_t> used;
@@ -135,7 +135,7 @@ class Run {
   double fill_sum_ = 0, entries_sum_ = 0, visited_ = 0, used_ = 0;
 };
 
-// Fill by number of the get, from the first one on that found no room.
+// Records the fill level by the number of the get, starting at the first get that found no room.
 void replay(const Configuration& configuration, const Gets& gets, std::size_t every,
             std::size_t look, Rows& rows) {
   Run run(configuration);

@@ -19,8 +19,8 @@ Edge rmat_edge(int scale, Random& random) {
   return edge;
 }
 
-// Both directions of every edge, ascending, without loops and repeats; vertices renamed at random,
-// or the first rank would have all the hubs.
+// Returns both directions of every edge in ascending order, without loops or duplicates. Vertices
+// are renumbered at random; otherwise the first rank would own all the hubs.
 std::vector<Edge> rmat(int scale, Random& random) {
   auto name = shuffled(std::size_t{1} << scale, random);
   std::vector<Edge> edges;

@@ -1,9 +1,9 @@
-// A network for the page cache that is nothing but its costs: transfers move no data and take
-// virtual time.
+// A network for the page cache that only models costs: transfers move no data but take virtual
+// time.
 //
-// A call takes its own time of the processor; bytes go one transfer after the other over a link,
-// and arrive a latency later (LogGP). So many transfers may be under way at a time: one more waits
-// for the first of them.
+// A call takes processor time of its own; transfers pass over a link one after another and arrive
+// one latency later (LogGP). The number of transfers in flight is limited: a further one waits for
+// the oldest.
 #ifndef NEARCACHE_BENCH_PAGE_NETWORK_H
 #define NEARCACHE_BENCH_PAGE_NETWORK_H
 
@@ -20,17 +20,17 @@ struct Link {
   const char* name;
   double latency_ns, ns_per_byte, call_ns;
   std::size_t outstanding;
-  // a quiet is a round trip of its own where something was issued since the last one
+  // a quiet makes a round trip of its own if anything was issued since the last quiet
   bool quiet_asks;
 };
 
 class PageNetwork final : public nearcache::PageTransport {
  public:
-  // Each PE's memory is [0, bytes).
+  // The memory of each PE is [0, bytes).
   PageNetwork(const Link& link, std::uint64_t bytes) : link_(link), bytes_(bytes) {}
 
   void compute(double ns) { now_ += ns; }
-  // An atomic operation past the cache that returns a value.
+  // An atomic operation that bypasses the cache and returns a value.
   void atomic() { wait(transfer(8)); }
 
   void get(void*, std::uint64_t, std::size_t bytes, int) override { wait(transfer(bytes)); }
@@ -48,7 +48,7 @@ class PageNetwork final : public nearcache::PageTransport {
   double now_ns() override { return now_; }
 
  private:
-  // When it is complete.
+  // Issues a transfer and returns the time at which it is complete.
   double transfer(std::size_t bytes) {
     now_ += link_.call_ns;
     while (!under_way_.empty() && under_way_.front() <= now_) under_way_.pop_front();

@@ -8,9 +8,10 @@ namespace bench {
 namespace {
 
 constexpr std::uint64_t mebibyte = 1 << 20;
-constexpr std::uint64_t table_bytes = 16 * mebibyte;  // sixteen times the cache
+constexpr std::uint64_t table_bytes = 16 * mebibyte;  // sixteen times the size of the cache
 
-// A program's loop; the same in every run, as each has a generator of its own.
+// Records the accesses of a program's loop. Each has its own generator, so they are the same in
+// every run.
 class Maker {
  public:
   explicit Maker(std::uint64_t seed) : random_(seed) {}
@@ -42,7 +43,7 @@ class Maker {
   std::vector<Access> made_;
 };
 
-// Ranks with probabilities as 1/(rank + 1), spread over the table.
+// Draws ranks with probabilities proportional to 1/(rank + 1), spread over the table.
 class Popular {
  public:
   explicit Popular(std::size_t count) : sums_(count) {
@@ -201,8 +202,8 @@ Pattern put_columns() {
   return make.done("matrix written by columns");
 }
 
-// C += A^T, both by blocks of 3 x 5 over a grid of 2 x 2 PEs: the elements of C on one PE in the
-// order in which they are stored (apps/shmem/ptrans).
+// C += A^T, both in blocks of 3 x 5 over a grid of 2 x 2 PEs: visits the elements of C on one PE in
+// storage order (apps/shmem/ptrans).
 Pattern ptrans() {
   constexpr std::uint64_t size = 500, rows = 3, cols = 5, grid = 2, width = 250;
   const auto place = [](std::uint64_t i, std::uint64_t block) {
@@ -221,7 +222,7 @@ Pattern ptrans() {
   return make.done("ptrans");
 }
 
-// A grid of 512 x 512 on each PE: the edges of four neighbours are accessed in every step.
+// A grid of 512 x 512 on each PE: every step accesses the edges of four neighbours.
 Pattern stencil(unsigned seed, void (Maker::*access)(std::uint64_t, std::uint32_t, int),
                 const char* name) {
   constexpr std::uint64_t n = 512;
@@ -241,8 +242,8 @@ Pattern stencil(unsigned seed, void (Maker::*access)(std::uint64_t, std::uint32_
 Pattern stencil_by_gets() { return stencil(14, &Maker::get, "stencil: edges read"); }
 Pattern stencil_by_puts() { return stencil(15, &Maker::put, "stencil: edges written"); }
 
-// Breadth-first search: lists of neighbours, and for each of these its distance, which is marked
-// atomically where nobody was there.
+// Breadth-first search: reads neighbour lists and the distance of each neighbour, which is marked
+// atomically if the neighbour is unseen.
 Pattern graph() {
   constexpr std::uint64_t vertices = 1 << 15, starts = 0, lists = mebibyte,
                           distances = 8 * mebibyte;
@@ -272,7 +273,8 @@ Pattern graph() {
   return make.done("graph search");
 }
 
-// Positions of the atoms around each: in cells, so that most of them lie near each other in memory.
+// Reads the positions of the atoms around each atom. Atoms are stored by cell, so most of these are
+// close in memory.
 Pattern particles() {
   constexpr std::uint64_t atoms = 30000;
   Maker make(17);

@@ -1,5 +1,5 @@
-// Accesses that programs make to other PEs' memory, as the page cache sees them: loops, tables,
-// matrices, grids, graphs, particles.
+// Accesses of programs to other PEs' memory, as the page cache sees them: loops, tables, matrices,
+// grids, graphs, particles.
 #ifndef NEARCACHE_BENCH_PAGE_PATTERNS_H
 #define NEARCACHE_BENCH_PAGE_PATTERNS_H
 
@@ -10,7 +10,7 @@
 namespace bench {
 
 struct Access {
-  // quiet: what was written is complete; barrier: and what was read is stale
+  // quiet: completes all writes; barrier: also makes all data read so far stale
   enum Kind : std::uint8_t { get, put, atomic, quiet, barrier };
   Kind kind;
   std::uint8_t pe;
@@ -21,11 +21,11 @@ struct Access {
 struct Pattern {
   std::string name;
   double think_ns;  // between two accesses
-  bool prefetched;  // the program prefetches what it reads, as far ahead as the cache advises
+  bool prefetched;  // the program prefetches, as far ahead as the cache advises
   std::vector<Access> accesses;
 };
 
-inline constexpr std::uint64_t page_pattern_bytes = 64 << 20;  // every address lies below
+inline constexpr std::uint64_t page_pattern_bytes = 64 << 20;  // all addresses are below this
 
 std::vector<Pattern> page_patterns();
 

@@ -24,7 +24,7 @@ static inline double seconds_of_block(operate_function operate, void* data, long
   return seconds_now() - begin;
 }
 
-// Operations [0, count) on each, every block first on one of them in turn.
+// Performs operations [0, count) on both sets; blocks alternate in which set comes first.
 static inline both_seconds side_by_side(operate_function operate, void* cached, void* uncached,
                                         long count) {
   both_seconds seconds = {0};

@@ -3,7 +3,6 @@
 //
 // The table is small enough that parts of it are accessed repeatedly, and a cache line also brings
 // in adjacent entries.
-// neighbours along.
 #include <shmem.h>
 #include <stdlib.h>
 

@@ -3,7 +3,6 @@
 //
 // Each PE computes its own elements of C in storage order and reads A one element at a time,
 // wherever it is stored.
-// element at a time, wherever it lies.
 #include <shmem.h>
 #include <stdlib.h>
 

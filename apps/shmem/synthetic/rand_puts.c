@@ -1,10 +1,10 @@
-// rand_puts: 30,000 puts at random places of a large array on the other PE; with --each every put
-// is complete before the next.
+// rand_puts: 30,000 puts to random locations in a large array on another PE. With --each, every put
+// completes before the next one starts.
 //
-// A language whose assignments are in program order makes a put and a quiet of each when it has no
-// cache. With write-behind the puts overlap, and the order of what the program can see is kept all
-// the same. With --beside the same puts are made to a second array, too, that is not cached, with a
-// quiet after every block of them (common/beside.h).
+// A language with assignments in program order turns each assignment into a put and a quiet if it
+// has no cache. With write-behind, the puts overlap, and the order that the program can observe is
+// still preserved. With --beside, the same puts are also made to a second array that is not cached,
+// with a quiet after every block of them (common/beside.h).
 #include <shmem.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ typedef struct {
 
 static long place(long i, long n) { return (long)(mixed((unsigned long)i) % (unsigned long)n); }
 
-// of the place only: it does not matter which of two puts there is the last
+// depends only on the location: the order of two puts to one location does not matter
 static long value_of(long at) { return 5 * at + 7; }
 
 static void put(void* data, long first, long end) {

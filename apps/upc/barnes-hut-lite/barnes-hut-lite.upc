@@ -1,14 +1,15 @@
-// barnes-hut-lite: bodies that attract each other, by the method of Barnes and Hut, in its simplest parallel form.
+// barnes-hut-lite: gravitating bodies with the Barnes-Hut method, in its simplest parallel form.
 //
-// Thread 0 builds the tree in its own memory, and the others walk it there, through pointers to shared, number by number: the tree of every
-// step is read over and over, so this is where a cache pays. What a grown-up program does instead is in apps/barnes_hut.
+// Thread 0 builds the tree in its own memory, and the other threads traverse it there through
+// pointers to shared, one number at a time. Each step's tree is read over and over, so this is
+// where a cache pays off. For a full-sized program, see apps/barnes_hut.
 #include <math.h>
 #include <stdlib.h>
 
 #include "../common/program.h"
 #include "tree.h"
 
-static shared body *bodies;  // body i lies on thread i % THREADS
+static shared body *bodies;  // body i has affinity to thread i % THREADS
 static shared tree root;     // a shared pointer to shared, on thread 0
 static long count;
 
@@ -23,7 +24,7 @@ static void random_body(body *made, long i, long seed) {
   }
 }
 
-// Accelerations of this thread's bodies, one after the other.
+// Computes the accelerations of this thread's bodies.
 static void walk(double (*pulls)[3], double theta) {
   tree top = root;
   long i;
@@ -45,7 +46,8 @@ static void move(double (*pulls)[3], double dt) {
   }
 }
 
-// Root mean square of the relative error of this thread's accelerations against the sum over all bodies; call it before they move.
+// Returns the sum over this thread's bodies of the squared relative error of their acceleration,
+// compared with direct summation over all bodies. Call before the bodies move.
 static double error_here(double (*pulls)[3]) {
   body *all = malloc((size_t)count * sizeof(body));
   for (long i = 0; i < count; i++) all[i] = bodies[i];
@@ -88,7 +90,7 @@ int main(int argc, char **argv) {
   bool correct = true;
   double built = 0, walked = 0, error = 0, mass = 0;
   for (long step = 0; step < steps; step++) {
-    upc_barrier;  // everybody's bodies are where they are
+    upc_barrier;  // all threads have moved their bodies
     double begin = seconds_now();
     if (MYTHREAD == 0) root = tree_new(bodies, count);
     upc_barrier;

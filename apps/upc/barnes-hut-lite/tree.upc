@@ -21,7 +21,7 @@ static tree node_new(const double middle[3], double half) {
   return made;
 }
 
-// The child of `at` in whose cube the position is; it is made when it is missing.
+// Returns the child of `at` whose cube contains the position; creates the child if it is missing.
 static tree child_for(tree at, const double position[3]) {
   int which = 0;
   double middle[3];
@@ -35,7 +35,7 @@ static tree child_for(tree at, const double position[3]) {
 }
 
 static void add(tree at, double mass, const double position[3], int depth) {
-  if (at->bodies == 1 && depth < DEEPEST) {  // a leaf no longer: its body moves down
+  if (at->bodies == 1 && depth < DEEPEST) {  // a leaf no longer: move its body down
     double inner[3];
     for (int d = 0; d < 3; d++) inner[d] = at->centre[d] / at->mass;
     add(child_for(at, inner), at->mass, inner, depth + 1);

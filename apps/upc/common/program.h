@@ -1,6 +1,6 @@
-// What every UPC program here needs besides its own work: options, a clock, one line of JSON, and
-// whether all threads are right. All of it is in this header, so that a program is compiled by
-// naming its own files.
+// What all of these UPC programs share: options, a clock, one line of JSON output, and agreement on
+// whether the results are correct on all threads. Everything is in this header, so the command that
+// compiles a program names only the program's own files.
 #pragma once
 
 #include <stdbool.h>
@@ -12,8 +12,8 @@
 #include <upc_collective.h>
 #include <upc_relaxed.h>
 
-// `--name N`, or `--name` alone for a flag. The value is what stands there before, and 1 for a flag
-// that is given.
+// `--name N`, or `--name` alone for a flag. The initial contents of `value` are the default; a flag
+// that is given sets it to 1.
 struct choice {
   const char* name;
   long* value;
@@ -35,15 +35,15 @@ static inline const struct choice* option_named(const struct choice* table, cons
   return NULL;
 }
 
-// Every thread reads the same command line, so all of them end here, and thread 0 says why.
+// Every thread reads the same command line, so all of them exit here; thread 0 prints the reason.
 static inline void options_refuse(const char* program, const char* word, const char* why) {
   if (MYTHREAD == 0) fprintf(stderr, "%s: %s %s\n", program, word, why);
   exit(2);
 }
 
-// Reads the command line into the table's values; the table ends with a name of NULL. Every thread
-// calls it. `--help` prints the table and ends the program; what is no option of the table, or no
-// number, or less than 0, ends it with 2.
+// Reads the command line into the table's values; the table ends with a NULL name. Every thread
+// calls this. `--help` prints the table and exits with 0; an unknown option or a value that is not
+// a number of at least 0 exits with 2.
 static inline void options_read(int argc, char** argv, const struct choice* table) {
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--help")) {
@@ -70,8 +70,8 @@ static inline double seconds_now(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// One JSON object in one line of standard output, printed by thread 0; the others print nothing.
-// First "program" and "threads".
+// The json functions print one JSON object as one line on standard output; only thread 0 prints.
+// json_begin prints "program" and "threads".
 static inline void json_begin(const char* program) {
   if (MYTHREAD == 0) printf("{\"program\": \"%s\", \"threads\": %d", program, THREADS);
 }
@@ -84,7 +84,7 @@ static inline void json_double(const char* key, double value) {
   if (MYTHREAD == 0) printf(", \"%s\": %.17g", key, value);
 }
 
-// values[0] lies on thread 0.
+// values[0] must have affinity to thread 0.
 static inline void json_doubles(const char* key, shared const double* values, long count) {
   if (MYTHREAD != 0) return;
   printf(", \"%s\": [", key);
@@ -96,7 +96,7 @@ static inline void json_text(const char* key, const char* value) {
   if (MYTHREAD == 0) printf(", \"%s\": \"%s\"", key, value);
 }
 
-// Last "correct".
+// Prints "correct" and ends the object.
 static inline void json_end(bool correct) {
   if (MYTHREAD != 0) return;
   printf(", \"correct\": %s}\n", correct ? "true" : "false");
@@ -104,18 +104,18 @@ static inline void json_end(bool correct) {
 }
 
 static shared double of_thread[THREADS];
-static shared double together;  // one element: it lies on thread 0
+static shared double together;  // a single element, so it has affinity to thread 0
 
 static inline double combined(double value_here, upc_op_t operation) {
   of_thread[MYTHREAD] = value_here;
   upc_all_reduceD(&together, of_thread, operation, THREADS, 1, NULL,
                   UPC_IN_ALLSYNC | UPC_OUT_ALLSYNC);
   double result = together;
-  upc_barrier;  // nobody stores the next one before all have read this one
+  upc_barrier;  // no thread stores its next value before all have read this one
   return result;
 }
 
-// Collective: every thread calls them, and all get the same answer.
+// Collective: every thread must call these, and all get the same answer.
 static inline double sum_of_all(double value_here) { return combined(value_here, UPC_ADD); }
 
 static inline double largest_of_all(double value_here) { return combined(value_here, UPC_MAX); }
@@ -124,8 +124,8 @@ static inline bool correct_everywhere(bool correct_here) {
   return sum_of_all(correct_here ? 0 : 1) == 0;
 }
 
-// A well mixed number for every x (SplitMix64's finisher): data and random indices that every
-// thread can compute for itself.
+// Returns a well-mixed number for every x (SplitMix64's finalizer): data and random indices that
+// every thread can compute by itself.
 static inline uint64_t mixed(uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -133,5 +133,5 @@ static inline uint64_t mixed(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// The same between 0 and 1.
+// Returns a well-mixed number in [0, 1) for every x.
 static inline double mixed_unit(uint64_t x) { return (double)(mixed(x) >> 11) * 0x1p-53; }

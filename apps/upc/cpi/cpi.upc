@@ -1,6 +1,7 @@
 // cpi: pi as the integral of 4 / (1 + x^2) from 0 to 1, by the midpoint rule.
 //
-// The smallest complete UPC program: upc_forall deals out the iterations, every thread sums its own, and a collective adds the sums.
+// The smallest complete UPC program: upc_forall distributes the iterations, every thread sums its
+// own, and a collective adds the sums.
 #include <math.h>
 #include <stdlib.h>
 #include <upc_collective.h>
@@ -8,7 +9,7 @@
 
 #include "../common/program.h"
 
-shared double partial[THREADS];  // element i lies on thread i
+shared double partial[THREADS];  // element i has affinity to thread i
 shared double pi;                // on thread 0
 
 static double height(long i, long intervals) {
@@ -16,7 +17,7 @@ static double height(long i, long intervals) {
   return 4 / (1 + x * x);
 }
 
-// The affinity expression is an integer: iteration i is run by thread i % THREADS.
+// The affinity expression is an integer, so thread i % THREADS executes iteration i.
 static double area_of_mine(long intervals) {
   double sum = 0;
   long i;
@@ -24,7 +25,8 @@ static double area_of_mine(long intervals) {
   return sum / (double)intervals;
 }
 
-// The midpoint rule is wrong by h^2/24 * (f'(1) - f'(0)) = h^2/12 here; beyond that only sums are rounded.
+// The error of the midpoint rule is h^2/24 * (f'(1) - f'(0)) = h^2/12 here; anything beyond that is
+// rounding in the sums.
 static bool is_pi(double value, long intervals) {
   double h = 1 / (double)intervals;
   return fabs(value - M_PI) <= h * h / 6 + 1e-12 * sqrt((double)intervals);

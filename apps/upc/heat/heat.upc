@@ -1,7 +1,8 @@
-// heat: how heat spreads over a square plate, by Jacobi's method on a grid of points.
+// heat: the diffusion of heat over a square plate, with Jacobi's method on a grid of points.
 //
-// Rows are dealt out in blocks, one block a thread, and every thread reads the rows above and below its block where they lie: no halo is
-// copied, no message is sent, and most of the program is the formula.
+// Rows are distributed in blocks, one block per thread, and every thread reads the rows above and
+// below its block where they are stored: no halo is copied, no message is sent, and most of the
+// program is the formula.
 #include <math.h>
 #include <stdlib.h>
 #include <upc_collective.h>
@@ -9,17 +10,17 @@
 
 #include "../common/program.h"
 
-typedef shared [] double *row;  // all of a row lies on one thread
+typedef shared [] double *row;  // a whole row has affinity to one thread
 
-shared row directory[2][THREADS];  // where the block of each thread begins, in both grids
-shared double change[THREADS];     // the largest one of each thread
+shared row directory[2][THREADS];  // start of each thread's block in either grid
+shared double change[THREADS];     // the largest change on each thread
 shared double largest_change;
 
-static long size;  // points a side, with the border
+static long size;  // points along a side, including the border
 
 static long first_of(int thread) { return size * thread / THREADS; }
 
-// Each thread makes its own rows; then all know all of them.
+// Each thread allocates its own rows; then all threads learn the addresses of all rows.
 static row *grid_new(int which) {
   long first = first_of(MYTHREAD), end = first_of(MYTHREAD + 1);
   directory[which][MYTHREAD] = upc_alloc((size_t)(end - first) * (size_t)size * sizeof(double) + 1);
@@ -38,18 +39,18 @@ static void grid_free(row *rows, int which) {
   free(rows);
 }
 
-// The upper edge is hot, somewhat unevenly; all else is cold.
+// The upper edge is hot, somewhat unevenly; everything else is cold.
 static double at_start(long i, long j) { return i == 0 ? 100 + 20 * sin(0.1 * (double)j) : 0; }
 
 static double relaxed_point(double up, double left, double here, double right, double down) {
   return here + 0.2 * (up + left + right + down - 4 * here);
 }
 
-// One step of this thread's rows; returns the largest change of a point.
+// Advances this thread's rows by one step; returns the largest change of any point.
 static double step(row *from, row *to) {
   double largest = 0;
   for (long i = first_of(MYTHREAD); i < first_of(MYTHREAD + 1); i++) {
-    if (i == 0 || i == size - 1) continue;  // the border stays
+    if (i == 0 || i == size - 1) continue;  // the border is constant
     for (long j = 1; j < size - 1; j++) {
       to[i][j] = relaxed_point(from[i - 1][j], from[i][j - 1], from[i][j], from[i][j + 1], from[i + 1][j]);
       largest = fmax(largest, fabs(to[i][j] - from[i][j]));
@@ -58,7 +59,8 @@ static double step(row *from, row *to) {
   return largest;
 }
 
-// The same in private memory by one thread alone; returns the grid after `steps` steps.
+// Performs the same computation in private memory on one thread; returns the grid after `steps`
+// steps.
 static double *serial(long steps) {
   size_t points = (size_t)size * (size_t)size;
   double *from = malloc(points * sizeof(double)), *to = malloc(points * sizeof(double));
@@ -106,7 +108,7 @@ int main(int argc, char **argv) {
     row *other = from;
     from = to;
     to = other;
-    // All have to be done before anyone overwrites what others still read.
+    // All threads must be done before any overwrites points that others still read.
     upc_all_reduceD(&largest_change, change, UPC_MAX, THREADS, 1, NULL, UPC_IN_ALLSYNC | UPC_OUT_ALLSYNC);
   }
   double seconds = seconds_now() - begin;

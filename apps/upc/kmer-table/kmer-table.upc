@@ -1,8 +1,10 @@
-// kmer-table: counts the words of length k in pieces of a random genome, in a hash table that all threads share.
+// kmer-table: counts the words of length k in fragments of a random genome, in a hash table shared
+// by all threads.
 //
-// Buckets are dealt out over the threads; an entry is allocated by the thread that inserts it, in its own memory, and chained in with a
-// pointer to shared. A lock guards a stripe of buckets: it also orders the accesses, so what is read under it is the latest. Afterwards the
-// table is only read, without locks.
+// Buckets are distributed over the threads. The thread that inserts an entry allocates it in its
+// own memory and links it into the chain with a pointer to shared. One lock guards a stripe of
+// buckets; it also orders the accesses, so reads under the lock return the latest values. After the
+// table has been built it is only read, without locks.
 #include <stdlib.h>
 #include <upc_relaxed.h>
 
@@ -16,20 +18,21 @@ typedef struct entry {
 
 typedef shared [] entry *chain;
 
-enum { STRIPES = 64 };  // a thread
+enum { STRIPES = 64 };  // per thread
 
-shared chain *buckets;                 // bucket b lies on thread b % THREADS
+shared chain *buckets;                 // bucket b has affinity to thread b % THREADS
 upc_lock_t *shared stripes[STRIPES * THREADS];
 static long bucket_count, k, genome_length, pieces, piece_length, seed;
 
 static unsigned base_at(long position) { return mixed((uint64_t)(seed * 1000003 + position)) & 3; }
 
-// Where the piece begins; pieces overlap, so many words are found more than once.
+// Returns the position where the fragment begins; fragments overlap, so many words occur more than
+// once.
 static long piece_begin(long piece) {
   return (long)(mixed(~(uint64_t)(seed * 7919 + piece)) % (uint64_t)(genome_length - piece_length + 1));
 }
 
-// Calls visit(kmer) for every word of a piece, two bits a base.
+// Calls visit(kmer) for every word of a fragment, with two bits per base.
 static void each_kmer(long piece, void (*visit)(uint64_t)) {
   uint64_t kmer = 0, mask = ((uint64_t)1 << 2 * k) - 1;
   long begin = piece_begin(piece);
@@ -75,7 +78,7 @@ static void look_up(uint64_t kmer) {
   seen_sum += in_table(kmer);
 }
 
-// The reference: all words of all pieces in a private array, sorted.
+// The reference: all words of all fragments in a private array, sorted.
 static uint64_t *all_kmers;
 static long all_count;
 
@@ -86,7 +89,8 @@ static int in_order(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-// Every thread compares its share of the distinct words. Returns how many counts are wrong; *distinct: how many words there are.
+// Every thread checks its share of the distinct words. Returns the number of wrong counts; sets
+// *distinct to the number of distinct words.
 static long wrong_counts(long *distinct) {
   all_kmers = malloc((size_t)(pieces * piece_length) * sizeof(uint64_t));
   for (long piece = 0; piece < pieces; piece++) each_kmer(piece, remember);
@@ -101,7 +105,8 @@ static long wrong_counts(long *distinct) {
   return wrong;
 }
 
-// Entries in this thread's buckets, wherever they lie; they are freed when `release`.
+// Returns the number of entries in this thread's buckets, wherever they are stored; frees them if
+// `release` is set.
 static long entries(bool release) {
   long count = 0, b;
   upc_forall(b = 0; b < bucket_count; b++; &buckets[b]) {

@@ -1,8 +1,9 @@
-// random-access: exclusive ors at random places of a table (after HPC Challenge's RandomAccess).
+// random-access: exclusive ors at random locations in a table (after HPC Challenge's RandomAccess).
 //
-// An update is a read and a write, so updates of one word by two threads at once may get lost; HPC Challenge accepts an error in every
-// hundred words, and that a thread has up to 1,024 updates under way. The fence after every `window` updates keeps that promise: relaxed
-// reads in between may be served from what was read before. With --atomic no update is lost.
+// An update is a read and a write, so concurrent updates of one word by two threads may get lost.
+// HPC Challenge tolerates errors in one percent of the words, and lets each thread have up to 1,024
+// updates in flight. The fence after every `window` updates keeps to that limit: between fences,
+// relaxed reads may be served from data read earlier. With --atomic no update is lost.
 #include <stdlib.h>
 #include <upc_atomic.h>
 #include <upc_relaxed.h>
@@ -11,12 +12,13 @@
 
 typedef uint64_t word;
 
-static shared word *table;  // word i lies on thread i % THREADS; the pointer itself is private, one of each thread
+static shared word *table;  // word i has affinity to thread i % THREADS; each thread has its own private copy of the pointer
 
-// The next element of the sequence: polynomials over GF(2) modulo x^64 + x^2 + x + 1, multiplied by x.
+// Returns the next element of the sequence: a polynomial over GF(2), multiplied by x modulo x^64 +
+// x^2 + x + 1.
 static word next_random(word random) { return random << 1 ^ ((int64_t)random < 0 ? 7 : 0); }
 
-// Element n of the sequence, in O(log n) steps: x^n by repeated squaring.
+// Returns element n of the sequence in O(log n) steps: x^n by repeated squaring.
 static word random_at(uint64_t n) {
   word squares[64], power = 1;
   for (int i = 0; i < 64; i++) {
@@ -54,7 +56,8 @@ static void update_atomic(uint64_t words, uint64_t first, long updates, upc_atom
   }
 }
 
-// Undoes the updates of all threads in this thread's part: then word i is i again. Returns how many are not.
+// Undoes all threads' updates in this thread's part of the table, after which word i must be i
+// again. Returns the number of words that are not.
 static long wrong_words(uint64_t words, uint64_t first, long updates) {
   for (int thread = 0; thread < THREADS; thread++) {
     word random = random_at(first + (uint64_t)thread * (uint64_t)updates);

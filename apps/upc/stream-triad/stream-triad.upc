@@ -1,7 +1,9 @@
-// stream-triad: a[i] = b[i] + alpha * c[i] over arrays that are dealt out element by element (after McCalpin's STREAM and HPC Challenge).
+// stream-triad: a[i] = b[i] + alpha * c[i] over arrays distributed element by element (after
+// McCalpin's STREAM and HPC Challenge).
 //
-// Three ways to write the same loop, and what each gives in bandwidth: through pointers to shared; through private pointers, which a
-// thread may make of what lies in its own part; and with operands that lie on the next thread, where the network sets the pace.
+// Compares the bandwidth of three ways to write the same loop: through pointers to shared; through
+// private pointers, which a thread may use for its own elements; and with operands on the next
+// thread, where the network limits the rate.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,19 +15,19 @@ static const double alpha = 1.5;
 
 shared double bandwidth[THREADS];  // MB/s of each thread
 
-// Element i of the result is computed where it lies, and its operands lie there, too.
+// Each element of the result is computed by the thread that owns it, which also owns its operands.
 static void triad_shared(shared double *a, shared double *b, shared double *c, long size) {
   long i;
   upc_forall(i = 0; i < size; i++; &a[i]) a[i] = b[i] + alpha * c[i];
 }
 
-// The operands are one element further on, so on the next thread.
+// The operands are one element further on, and therefore on the next thread.
 static void triad_remote(shared double *a, shared double *b, shared double *c, long size) {
   long i;
   upc_forall(i = 0; i < size; i++; &a[i]) a[i] = b[(i + 1) % size] + alpha * c[(i + 1) % size];
 }
 
-// The elements of one thread lie one behind the other in its memory.
+// The elements of one thread are contiguous in its memory.
 static void triad_private(shared double *a, shared double *b, shared double *c, long size) {
   double *my_a = (double *)&a[MYTHREAD], *my_b = (double *)&b[MYTHREAD], *my_c = (double *)&c[MYTHREAD];
   long mine = (size - MYTHREAD + THREADS - 1) / THREADS;
@@ -38,7 +40,7 @@ static bool is_right(shared double *a, long size, long shift) {
   upc_forall(i = 0; i < size; i++; &a[i]) {
     long from = (i + shift) % size;
     right = right && a[i] == (double)(from % 1000) + alpha * (double)(from % 77);
-    a[i] = -1;  // what the next way leaves out is found
+    a[i] = -1;  // so that the check finds elements that the next way does not write
   }
   return right;
 }
