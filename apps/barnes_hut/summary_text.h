@@ -31,9 +31,8 @@ struct Summary {
   std::optional<Errors> errors;
   // Totals over all force phases and ranks.
   std::uint64_t interactions = 0, visited = 0, remote = 0, gets = 0, bytes = 0, native_hits = 0;
-  double distribute = 0, build = 0,
-         force = 0;                  // seconds on the slowest rank, summed over the phases
-  std::vector<double> force_phases;  // one element per phase
+  double distribute = 0, build = 0, force = 0;  // seconds, slowest rank, summed over phases
+  std::vector<double> force_phases;             // one element per phase
   // seconds in all force phases without waiting; spread over the ranks
   Spread busy;
   double seconds_total = 0;

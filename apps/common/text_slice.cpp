@@ -68,13 +68,12 @@ std::string read_bytes(const std::string& path, std::uint64_t offset, std::uint6
 
 std::string read_lines(const std::string& path, std::uint64_t first, std::uint64_t last) {
   if (first >= last) return {};
-  // Start one byte earlier: a line begins at `first` only if the preceding byte ends a line.
+  // Start one byte earlier: a line begins at `first` if and only if the byte before it ends one.
   const std::uint64_t from = first == 0 ? 0 : first - 1;
   std::string text = read_bytes(path, from, last - from);
   if (first != 0) {
     const auto end = text.find('\n');
-    if (end == std::string::npos)
-      return {};  // the slice lies within a line that begins in an earlier slice
+    if (end == std::string::npos) return {};  // the slice lies within another slice's line
     text.erase(0, end + 1);
     if (text.empty()) return {};
   }

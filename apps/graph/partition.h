@@ -16,8 +16,7 @@ inline constexpr std::uint64_t max_vertices = 0x7fffffff;
 class Partition {
  public:
   Partition() = default;
-  /// pre: 1 <= vertices <= max_vertices, 1 <= ranks. Throws Failure if there are more ranks than
-  /// vertices.
+  /// pre: ranks >= 1. Throws Failure unless 1 <= vertices <= max_vertices and ranks <= vertices.
   Partition(std::uint64_t vertices, int ranks);
 
   std::uint64_t vertices() const { return vertices_; }

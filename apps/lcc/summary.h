@@ -20,8 +20,7 @@ struct Summary {
   int ranks = 0;
   bool row_window = false;
   std::uint64_t vertices = 0, edges = 0, processed = 0;
-  std::uint64_t corners =
-      0;  // sum of the processed vertices' triangles; each triangle counts three times
+  std::uint64_t corners = 0;       // triangle corners at processed vertices; a triangle has 3
   double average_coefficient = 0;  // over the processed vertices
   // hash of every (vertex, degree, triangles); independent of the number of ranks
   std::uint64_t checksum = 0;

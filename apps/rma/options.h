@@ -20,8 +20,7 @@ struct Program {
   std::vector<std::string> ways;
   const char* size;  // help text: what --size counts
   std::int64_t default_size, default_rounds;
-  const char* ahead =
-      nullptr;  // help text: what --ahead counts; null: the program has no such option
+  const char* ahead = nullptr;  // help text: what --ahead counts; null: no such option
 };
 
 struct Parsed {

@@ -65,8 +65,7 @@ class Sampler {
 
   std::vector<std::uint64_t> offsets_;  // pairs, for the vertices of this hop
   std::vector<Row> located_;
-  std::vector<std::uint64_t>
-      places_;  // index of each neighbour drawn in this hop, in its vertex's list
+  std::vector<std::uint64_t> places_;       // of all neighbours drawn, in their lists
   std::vector<std::uint64_t> first_place_;  // start of each vertex's indices in places_
   std::vector<std::uint64_t> drawn_;        // for one vertex
   std::vector<Vertex> neighbours_;          // parallel to places_

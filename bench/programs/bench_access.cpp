@@ -16,10 +16,9 @@ using bench::Window;
 namespace {
 
 constexpr int target = 1;
-constexpr std::size_t hot = 16;  // number of entries that fill a small storage
-constexpr std::size_t batch =
-    64;  // number of gets that fit into a roomy storage before it is emptied
-constexpr std::size_t period = 512;  // gets between two preparations of the other series
+constexpr std::size_t hot = 16;      // number of entries that fill a small storage
+constexpr std::size_t batch = 64;    // gets that a roomy storage takes before it is emptied
+constexpr std::size_t period = 512;  // turns between two preparations of all series
 
 using Counter = std::uint64_t nearcache_stats::*;
 

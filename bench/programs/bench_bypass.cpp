@@ -103,8 +103,7 @@ void compare(const Case& each, const Block& block, int blocks, Rows& rows) {
   const Calls direct = past();
   bench::Random random(7);
   std::vector<double> with, without;
-  for (int i = 0; i < 500; ++i)
-    each.work(through, block);  // after these, cost sampling has decided
+  for (int i = 0; i < 500; ++i) each.work(through, block);  // until cost sampling has decided
   for (int i = 0; i < blocks; ++i) {
     bool with_first = random.below(2);
     if (with_first) with.push_back(timed(each.work, through, block, each.calls));

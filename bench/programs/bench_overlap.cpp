@@ -31,8 +31,7 @@ struct Series {
   std::unique_ptr<Window> window;
   std::size_t batch = 0;  // gets between two invalidations; 0: no invalidations
   std::size_t issued = 0;
-  nearcache::Region
-      copies;  // where the program copies fetched data, in turn; empty: it does not copy
+  nearcache::Region copies;  // where the program copies what it got; empty: no copies
   nearcache_stats before;
   std::vector<double> latency_ns, exposed_ns;
 };

@@ -131,8 +131,7 @@ int main(int argc, char** argv) {
   long* array = shmem_calloc(ELEMENTS, sizeof(long));
   json_begin("bench_shmem_hit");
   json_long("caching", nearcache_shmem_caching());
-  if (me != 0 && nice(19) == -1)
-    errno = 0;  // they only wait: leave the processors to PE 0, which measures
+  if (me != 0 && nice(19) == -1) errno = 0;  // PE 0 measures; the others must not disturb it
   if (me == 0 && threads > 0) {
     hits_of_threads(array, other, blocks, (int)threads);
   } else if (me == 0) {

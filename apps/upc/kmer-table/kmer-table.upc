@@ -1,4 +1,4 @@
-// kmer-table: counts the words of length k in fragments of a random genome, in a hash table shared
+// kmer-table: counts the words of length k in pieces of a random genome, in a hash table shared
 // by all threads.
 //
 // Buckets are distributed over the threads. The thread that inserts an entry allocates it in its
@@ -26,13 +26,13 @@ static long bucket_count, k, genome_length, pieces, piece_length, seed;
 
 static unsigned base_at(long position) { return mixed((uint64_t)(seed * 1000003 + position)) & 3; }
 
-// Returns the position where the fragment begins; fragments overlap, so many words occur more than
+// Returns the position where the piece begins; pieces overlap, so many words occur more than
 // once.
 static long piece_begin(long piece) {
   return (long)(mixed(~(uint64_t)(seed * 7919 + piece)) % (uint64_t)(genome_length - piece_length + 1));
 }
 
-// Calls visit(kmer) for every word of a fragment, with two bits per base.
+// Calls visit(kmer) for every word of a piece, with two bits per base.
 static void each_kmer(long piece, void (*visit)(uint64_t)) {
   uint64_t kmer = 0, mask = ((uint64_t)1 << 2 * k) - 1;
   long begin = piece_begin(piece);
@@ -78,7 +78,7 @@ static void look_up(uint64_t kmer) {
   seen_sum += in_table(kmer);
 }
 
-// The reference: all words of all fragments in a private array, sorted.
+// The reference: all words of all pieces in a private array, sorted.
 static uint64_t *all_kmers;
 static long all_count;
 
