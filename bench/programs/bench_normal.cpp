@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
        bench::number("seed", 1, "Of the random gets"), bench::number("samples", 100000, "Gets"),
        bench::number("adaptive", 0, "1: the cache may change its sizes"),
        bench::number("percent", 100, "Storage, of what all places hold"),
-       bench::number("fit", 0, "1: repeats with storage for everything"),
+       bench::number("fit", 0, "1: plain gets of each size, for the cost model"),
        bench::number("observe", 0, "1: looks at the sizes meanwhile")});
   int count = static_cast<int>(arguments.number("distinct"));
   Random random(static_cast<std::uint64_t>(arguments.number("seed")));
