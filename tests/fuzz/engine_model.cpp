@@ -16,13 +16,13 @@ namespace {
 constexpr uint32_t targets = 3;
 constexpr int64_t memory_bytes = 8192;
 
-// A get under way: what it read when it was issued, and where it is to be kept.
+// A get in flight: the data it read when it was issued, and where it is to be stored.
 struct Record {
   bool alive = false;
   EntryId entry = no_entry;
-  uint64_t start = 0, bytes = 0;  // [start, bytes) of the entry is under way
+  uint64_t start = 0, bytes = 0;  // [start, bytes) of the entry is in flight
   uint32_t write_seq = 0;
-  std::vector<uint8_t> data;  // all bytes, as they were at issue
+  std::vector<uint8_t> data;  // all bytes, as of the issue
 };
 
 class Model {
@@ -92,7 +92,7 @@ class Model {
     }
   }
 
-  // Layout 0 is contiguous, layout 1 every second byte.
+  // Layout 0 is contiguous; layout 1 has every second byte.
   static int64_t stride(const Key& key) { return key.layout == 0 ? 1 : 2; }
   uint8_t now_at(const Key& key, uint64_t i) const {
     return memory_[key.target]
@@ -160,7 +160,8 @@ class Model {
     return {key.displacement + static_cast<int64_t>(by), key.target, key.layout};
   }
 
-  // What entries that begin elsewhere have of a get, beside all those there are.
+  // Checks which parts of a get the cache finds in entries that begin elsewhere, against a search
+  // through all entries.
   const char* overlap(const Key& key, uint64_t bytes, bool* served) {
     const GetCache::Overlap found = cache_->overlap(key, bytes);
     if (key.layout != 0)
@@ -218,8 +219,8 @@ class Model {
            found.offset + bytes <= entry.size;
   }
 
-  // By looking at all entries that no write and no epoch can have made stale: how many first and
-  // last bytes of a get are cached.
+  // Returns how many first and last bytes of a get are cached, found by a search through all
+  // entries that no write and no epoch can have made stale.
   std::pair<uint64_t, uint64_t> overlapping(const Key& key, uint64_t bytes) const {
     uint64_t head = 0, tail = 0;
     const int64_t end = key.displacement + static_cast<int64_t>(bytes);

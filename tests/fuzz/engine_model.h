@@ -1,10 +1,10 @@
-// Runs the get cache on operations decoded from bytes, beside a model that knows which value every
+// Runs the get cache on operations decoded from bytes, beside a model that knows which values each
 // byte may have.
 //
-// The model is the remote memory itself: it changes by own writes (record_write) and, as other
-// ranks would change it, at an invalidation. A get reads it when it is issued. So whatever the
-// cache serves, or lets a repeat wait for, must equal the memory as it is now. Links, counts and
-// the memory budget are checked after every operation.
+// The model is the remote memory itself. It changes by this rank's own writes (record_write) and,
+// as if other ranks had written, at an invalidation. A get reads the memory when it is issued.
+// Whatever the cache serves, or lets a repeated get wait for, must therefore equal the memory as it
+// is now. Links, counts and the memory budget are checked after every operation.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace nearcache::test {
 
-// Returns what went wrong and at which operation; empty if nothing did.
+// Returns what went wrong and at which operation, or an empty string.
 std::string run_engine_model(const uint8_t* input, size_t size);
 
 }  // namespace nearcache::test

@@ -1,6 +1,6 @@
-// A fuzz target: an engine against its model on arbitrary bytes, or the trace reader and all behind
-// it on damaged traces. With clang and NEARCACHE_FUZZ=ON a libFuzzer target; otherwise a program
-// that runs kept inputs and random ones:
+// A fuzz target: an engine against its model on arbitrary bytes, or the trace reader and its users
+// on damaged traces. With clang and NEARCACHE_FUZZ=ON this is a libFuzzer target; otherwise it is a
+// program that runs kept and random inputs:
 //   fuzz_<target> [--runs N] [--seed S] [file or folder ...]
 #include "fuzz.h"
 
@@ -10,7 +10,7 @@
 
 namespace nearcache::test {
 
-// Half of the inputs are long, so that storage and write log fill.
+// Half of the inputs are long, so that the storage and the write log fill up.
 std::vector<uint8_t> arbitrary_bytes(uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<uint8_t> input(random() % (seed % 2 == 0 ? 300 : 6000));

@@ -1,4 +1,5 @@
-// What a fuzz target is made of; fuzz.cpp makes a libFuzzer target of it, or a program of its own.
+// The interface of a fuzz target. fuzz.cpp turns it into a libFuzzer target or a stand-alone
+// program.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +10,12 @@
 namespace nearcache::test {
 
 extern const char* const fuzz_target;
-// Returns what went wrong with this input; empty if nothing did.
+// Returns what went wrong with this input, or an empty string.
 std::string run_fuzz_target(const uint8_t* input, size_t size);
-// The random input of a seed.
+// Returns the random input generated from a seed.
 std::vector<uint8_t> fuzz_input(uint64_t seed);
 
-// An input of bytes that mean nothing.
+// Returns an input of random, unstructured bytes.
 std::vector<uint8_t> arbitrary_bytes(uint64_t seed);
 
 }  // namespace nearcache::test

@@ -1,6 +1,6 @@
-// The RMA engine on what a broken or hostile rank may send: batches of sound messages that were
-// damaged, and bytes that mean nothing. Nothing outside of the windows is read or written, nothing
-// crashes, and an honest rank is served all the same.
+// Runs the RMA engine on what a broken or hostile rank may send: damaged batches of sound messages,
+// and arbitrary bytes. Nothing outside the windows may be read or written, nothing may crash, and
+// an honest rank must still be served.
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -16,7 +16,7 @@ namespace {
 using namespace nearcache::rma;
 
 constexpr int hostile = 0, victim = 1, honest = 2, ranks = 3;
-// around the window's memory; of it: so many that a put may come with its body apart
+// guard bytes around the window's memory; enough words that the body of a put may come separately
 constexpr size_t guard = 64, words = many_bytes / 8 + 32;
 
 class Attack {
@@ -26,8 +26,8 @@ class Attack {
     begin();
   }
 
-  // Once the hostile rank is found out, nothing that it sends is looked at: it comes again as
-  // another.
+  // Once the hostile rank has been detected, everything that it sends is ignored; it then returns
+  // as a new rank.
   void begin() {
     windows_.clear();
     engines_.clear();
@@ -48,13 +48,13 @@ class Attack {
 
   std::string run() {
     while (!input_.empty()) {
-      // The victim waits for replies, whose tokens the hostile rank may guess.
+      // The victim waits for replies whose tokens the hostile rank may guess.
       uint64_t own = 1, old = 2;
       std::vector<std::byte> many(many_bytes);
       const uint8_t what = input_.byte() % 8;
       if (what < 2) fetch(victim, hostile, &own, &old);
       if (what == 2) get(victim, hostile, many);
-      // It also asks where the memory is, and may be told so.
+      // It also asks where the memory is, and may get an answer.
       if (what >= 6) read(victim, hostile);
       network_->fabric(hostile).send(victim, batch());
       settle();
@@ -64,7 +64,7 @@ class Attack {
       if ((i < guard || i >= guard + words) && memory_[i] != 0x5a5a5a5a5a5a5a5au)
         return "memory outside of the window was written";
     }
-    // A lock that the hostile rank holds is its to keep; whoever does not ask for one is served.
+    // A lock that the hostile rank holds may stay held; a rank that does not ask for one is served.
     uint64_t one = 1, old = 99;
     memory_[guard] = 7;
     const Mark mark = fetch(honest, victim, &one, &old);
@@ -174,7 +174,7 @@ class Attack {
       }
       head.has_pieces(pieces.size());
       if (head.length > 2 * many_bytes && data_bytes(head) != 0) {
-        // The head promises more than comes.
+        // The head announces more than arrives.
         const uint64_t promised = std::exchange(head.length, 64);
         writer.append(head, pieces);
         const_cast<Head*>(reinterpret_cast<const Head*>(writer.bytes().data()))->length = promised;

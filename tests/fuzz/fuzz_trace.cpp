@@ -1,5 +1,5 @@
-// The trace reader, and all that replays a trace, on traces that are damaged: they may be refused,
-// and must not crash or hang.
+// Runs the trace reader, and everything that replays traces, on damaged traces. They may be
+// rejected, but must not cause a crash or a hang.
 #include <random>
 
 #include "fuzz.h"
@@ -14,7 +14,7 @@ namespace {
 
 using Random = std::mt19937_64;
 
-// A sound trace of few windows, whose ids are used again with gets pending.
+// A sound trace of a few windows whose ids are reused while gets are pending.
 class RandomTrace {
  public:
   explicit RandomTrace(Random& random) : random_(random) { trace_.block(0); }
@@ -98,7 +98,7 @@ std::vector<uint8_t> fuzz_input(uint64_t seed) {
   return seed % 4 == 0 ? whole : damaged(std::move(whole), random);
 }
 
-// Each is asked, and none must mind what the others found wrong.
+// Runs every user of the trace; none may be disturbed by errors that others found.
 std::string run_fuzz_target(const uint8_t* input, size_t size) {
   static const MemoryFile file;
   const std::string path = file.write({input, input + size});

@@ -1,4 +1,4 @@
-// Decisions read from a fuzz input; zero once it is used up.
+// Reads decisions from a fuzz input; returns zeros once the input is used up.
 #pragma once
 
 #include <cstddef>

@@ -137,7 +137,7 @@ void LazyTransport::send(uint64_t address, const void* from, size_t bytes, int p
   progress();
 }
 
-// Pieces are kept in the order of their epochs.
+// Pieces are delivered in the order of their epochs.
 bool LazyTransport::deliverable(size_t index) const {
   const auto first = std::find_if(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
     return piece.pe == pieces_[index].pe;
@@ -155,7 +155,7 @@ void LazyTransport::deliver(size_t index) {
   }
 }
 
-// Does some of what is under way.
+// Carries out some of the operations in flight.
 void LazyTransport::progress() {
   if (laziness_ != Laziness::random) return;
   while (pieces_.size() + unread_ != 0 && random(3) == 0) {
@@ -167,7 +167,7 @@ void LazyTransport::progress() {
   }
 }
 
-// Does all of it, gets and puts in any order that the fences allow.
+// Carries out all operations in flight, gets and puts in any order that the fences allow.
 void LazyTransport::complete() {
   while (!pieces_.empty() || unread_ != 0) {
     if (!pieces_.empty() && (unread_ == 0 || random(2) == 0)) {

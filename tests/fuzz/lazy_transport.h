@@ -1,13 +1,13 @@
-// A page transport over simulated memory that is as lazy as OpenSHMEM allows, and notices what the
-// cache must not do.
+// A page transport over simulated memory that is as lazy as OpenSHMEM allows, and that detects what
+// the cache must not do.
 //
-// - A put is delivered in pieces, in any order and at any time before quiet(); fence() orders puts
-//   before it before puts after it.
+// - A put is delivered in pieces, in any order and at any time before quiet(); fence() orders the
+//   puts before it before those after it.
 // - A get, blocking or not, may find any byte of a put in flight delivered or not. A non-blocking
-//   one reads at any time between its issue and quiet(), and its buffer holds garbage until then.
-// - Noticed (wrong()): accesses outside of an extent, overlapping puts that nothing orders, buffers
-//   used twice, and puts of bytes that the program did not write, that it has changed since, or
-//   that were put already.
+//   get reads at any time between its issue and quiet(), and its buffer holds garbage until then.
+// - Reported by wrong(): accesses outside an extent, overlapping puts that nothing orders, buffers
+//   used twice, and puts of bytes that the program did not write, has changed since, or that were
+//   already put.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace nearcache::test {
 
-// When what is under way gets done.
+// When operations in flight are carried out.
 enum class Laziness { eager, late, random };
 
 class LazyTransport final : public PageTransport {
@@ -36,16 +36,17 @@ class LazyTransport final : public PageTransport {
   void quiet() override;
   Extent extent(uint64_t address, size_t bytes, int pe) override;
 
-  // What the front end issues past the cache: not checked against what the program wrote.
+  // A put that the front end issues past the cache; not checked against what the program wrote.
   void direct_put(uint64_t address, const void* from, size_t bytes, int pe);
-  // A fetching atomic past the cache changes one byte: done when it returns, after the puts before
-  // the last fence.
+  // A fetching atomic past the cache that changes one byte. It takes effect before it returns,
+  // after all puts before the last fence.
   void direct_fetch(uint64_t address, uint8_t value, int pe);
-  // The program writes, and has written: the cache owes the target these bytes. What they replace
-  // may still be put in between, so each must differ from it.
+  // Notes that the program has written these bytes, so the cache owes them to the target. The
+  // previous bytes may still be put in between, so each new byte must differ from the one it
+  // replaces.
   void program_writes(uint64_t address, const void* from, size_t bytes, int pe);
   void program_wrote(uint64_t address, size_t bytes, int pe);
-  // The program does not want them put any more.
+  // Notes that the program no longer wants these bytes put.
   void forget(uint64_t address, size_t bytes);
   void forget(uint64_t address, size_t bytes, int pe);
 
@@ -53,12 +54,12 @@ class LazyTransport final : public PageTransport {
   bool anything_owed() const { return owed_ != 0; }
   bool under_way(uint64_t address, int pe) const { return byte(address, pe).undelivered != 0; }
   bool anything_under_way() const { return !pieces_.empty() || !fetches_.empty(); }
-  // The memory of a PE, for its own loads and stores.
+  // A byte of a PE's memory, for that PE's own loads and stores.
   uint8_t& memory(uint64_t address, int pe) { return byte(address, pe).value; }
 
   const std::string& wrong() const { return wrong_; }
   void extents_known(bool known) { extents_known_ = known; }
-  // Called by what waits for the network, blocking gets and quiet().
+  // Sets what is called by each operation that waits for the network: blocking gets and quiet().
   void on_wait(std::function<void()> action) { on_wait_ = std::move(action); }
 
   struct Counts {
@@ -72,12 +73,12 @@ class LazyTransport final : public PageTransport {
  private:
   struct Byte {
     uint8_t value = 0;                 // at the target
-    uint8_t expected = 0, before = 0;  // what the program wrote last, and what that replaces
+    uint8_t expected = 0, before = 0;  // last written by the program; what that replaced
     bool owed = false, owed_before = false;
-    uint16_t undelivered = 0;  // pieces of puts under way over it
-    uint64_t put_epoch = 0;    // of the last put: one between two fences
+    uint16_t undelivered = 0;  // pieces of puts in flight to this byte
+    uint64_t put_epoch = 0;    // of the last put; fences separate epochs
   };
-  struct Piece {  // of a put
+  struct Piece {  // of a put in flight
     int pe;
     uint64_t address, epoch;
     std::vector<uint8_t> data;

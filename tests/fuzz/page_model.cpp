@@ -12,19 +12,19 @@ namespace nearcache::test {
 namespace {
 
 constexpr int pes = 3;
-constexpr uint64_t base = (1 << 20) + 40;  // no line begins here
+constexpr uint64_t base = (1 << 20) + 40;  // not the beginning of a line
 constexpr size_t memory_bytes = 12000;
-// Two segments with a hole between them; neither ends where a line does.
+// Two segments with a hole between them; neither ends at a line boundary.
 const std::vector<Extent> segments{{base, base + 7001}, {base + 7600, base + memory_bytes}};
 
 using Bytes = std::vector<uint8_t>;
 
-// What a read may return, besides the newest value.
+// What a read may return besides the newest value.
 struct Known {
   uint8_t newest = 0;
   std::vector<uint8_t> older;  // may be served until the next acquire or quiet
-  bool foreign = false;        // others wrote it since the last acquire: it is theirs until then
-  bool direct = false;         // a direct put of it may be under way
+  bool foreign = false;  // written by others since the last acquire; ours again after the next
+  bool direct = false;   // a direct put to it may be in flight
 };
 
 class Model {
@@ -119,7 +119,7 @@ class Model {
   }
   uint8_t next_value() { return value_ = static_cast<uint8_t>(value_ * 5 + 77); }
 
-  // Mostly small and often the same places, now and then long; inside of one segment.
+  // Mostly short and often at the same places, now and then long; within one segment.
   Range range(size_t longest) {
     const uint32_t how = input_.byte();
     const Extent& segment = segments[how % 8 == 0];
@@ -155,7 +155,7 @@ class Model {
     compare("a get", range, to);
   }
 
-  // As a thread does that tries without the lock first, or as one alone does.
+  // Tries without the lock first, as one of several threads does, or reads as a single thread does.
   void get_from_cache(const Range& range, uint8_t* to) {
     if (!unlocked_) return cache_.get(range.pe, range.address, to, range.bytes);
     const auto hit = [&] {
@@ -187,7 +187,7 @@ class Model {
     });
   }
 
-  // Ours to write: others have not written it since the last acquire.
+  // Whether this process may write there: others have not written it since the last acquire.
   bool ours(const Range& range) {
     for (size_t i = 0; i < range.bytes; ++i) {
       if (known(range.address + i, range.pe).foreign) return false;
@@ -223,7 +223,8 @@ class Model {
 
   void prefetch() {
     Range where = range(3000);
-    // Also over the end of its segment; with unknown extents that would be the front end's fault.
+    // May extend beyond the end of its segment, but not with unknown extents, where the front end
+    // must prevent it.
     if (input_.byte() % 4 == 0 && segments_known()) where.bytes += 5000;
     const uint64_t waits = net_->counts().waits();
     cache_.prefetch(where.pe, where.address, where.bytes);
@@ -239,7 +240,7 @@ class Model {
     }
   }
 
-  // After a quiet: direct puts are complete; what was read before a foreign write may still be
+  // After a quiet, direct puts are complete; what was read before a write by others may still be
   // served.
   void completed() {
     if (net_->anything_under_way()) fail("something is under way after a quiet");
@@ -260,7 +261,7 @@ class Model {
     if (cache_.in_flight()) fail("in_flight() after a release");
     completed_if_quiet();
   }
-  // A release of nothing need not be quiet: direct puts are then still under way.
+  // A release with nothing to do need not call quiet; direct puts may then still be in flight.
   void completed_if_quiet() {
     if (!net_->anything_under_way()) completed();
   }
@@ -297,7 +298,7 @@ class Model {
     byte.direct = true;
   }
 
-  // Puts of one place need a fence between them: the front end's, as the program's.
+  // Puts to the same place need a fence between them, issued by the front end or by the program.
   void order_direct(const Range& where) {
     for (size_t i = 0; i < where.bytes; ++i) {
       if (known(where.address + i, where.pe).direct) return net_->fence();
@@ -331,7 +332,7 @@ class Model {
     }
   }
 
-  // A fetching atomic: what it changes is there when it returns.
+  // A fetching atomic: its change is in effect when it returns.
   void direct_fetch() {
     const Range where = range(8);
     if (!ours(where)) return;
@@ -348,7 +349,7 @@ class Model {
     }
   }
 
-  // The program changes something through another context, and knows that it is there.
+  // The program changes something through another context and knows that the change is complete.
   void other_context_fetches() {
     const Range where = range(8);
     for (size_t i = 0; i < where.bytes; ++i) {
@@ -361,7 +362,7 @@ class Model {
     cache_.overtaken(where.pe, where.address, where.bytes);
   }
 
-  // Another PE may write where nothing of ours is dirty or not delivered.
+  // Another PE may write where this process has nothing dirty or undelivered.
   void write_as_another(const Range& where) {
     for (size_t i = 0; i < where.bytes; ++i) {
       const uint64_t at = where.address + i;
@@ -382,8 +383,8 @@ class Model {
     acquire();
   }
 
-  // A block is freed and another allocated in its place: its owner initialises it while nothing is
-  // under way.
+  // Frees a block and allocates another in its place; its owner initialises it while nothing is in
+  // flight.
   void forget() {
     Range where = range(2000);
     net_->forget(where.address, where.bytes);
@@ -400,7 +401,7 @@ class Model {
     }
   }
 
-  // In the end every PE's memory is what a program without a cache would have left.
+  // At the end, the memory of every PE is what a program without a cache would have left.
   void finish() {
     operation_ = 17;
     quiet();

@@ -5,7 +5,7 @@
 namespace model {
 
 const std::vector<Unit>& units() {
-  // DOUBLE_INT and SHORT_INT have gaps, at their end and inside: bytes that no get may touch.
+  // DOUBLE_INT and SHORT_INT have gaps, at the end and inside, which no get may touch.
   static const std::vector<Unit> all = {
       {MPI_BYTE, {{0, 1}}, 1},         {MPI_SHORT, {{0, 2}}, 2},
       {MPI_INT, {{0, 4}}, 4},          {MPI_DOUBLE, {{0, 8}}, 8},
@@ -25,7 +25,7 @@ void append(std::vector<Block>& to, const std::vector<Block>& part, int64_t offs
 
 void measure(Layout& layout) { MPI_Type_get_extent(layout.type, &layout.lb, &layout.extent); }
 
-// The parts of `child` at element positions (times its extent) or at byte positions.
+// Places the parts of `child` at element positions (multiples of its extent) or at byte positions.
 void place(Layout& made, const Layout& child, int64_t byte_offset, int count) {
   for (int i = 0; i < count; i++) {
     append(made.blocks, child.blocks, byte_offset + i * (int64_t)child.extent);
@@ -43,7 +43,7 @@ bool overlaps(std::vector<Block> blocks) {
   return false;
 }
 
-// A divisor of n, at random.
+// Returns a random divisor of n.
 int divisor(Random& random, int n) {
   std::vector<int> found;
   for (int i = 1; i <= n; i++) {
@@ -54,7 +54,7 @@ int divisor(Random& random, int n) {
   return found[below(random, (int64_t)found.size())];
 }
 
-// n cut into parts of at least one, laid out with random gaps, in random order of position.
+// n cut into parts of at least one, laid out with random gaps and in random order.
 struct Cut {
   std::vector<int> lengths, positions;
   std::vector<MPI_Aint> bytes;
@@ -158,7 +158,7 @@ Layout subarray(Random& random, const Layout& child, int n) {
   return made;
 }
 
-// Cyclic distribution over two processes: each has every other element.
+// A cyclic distribution over two processes: each has every other element.
 Layout darray(Random& random, const Layout& child, int n) {
   Layout made;
   const int whole = 2 * n, who = (int)below(random, 2), cyclic = MPI_DISTRIBUTE_CYCLIC, one = 1,
@@ -198,7 +198,8 @@ Layout arrange(Random& random, const Layout& child, int n) {
   }
 }
 
-// New bounds: the lower one below or above the data, the extent wide enough for the next element.
+// Sets new bounds: the lower one below or above the data, and an extent wide enough for the next
+// element.
 void resize(Random& random, Layout& layout, int64_t unit_extent) {
   MPI_Datatype resized;
   const MPI_Aint lb = layout.lb + (below(random, 3) - 1) * unit_extent;

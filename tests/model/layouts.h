@@ -1,8 +1,8 @@
-// Random datatypes together with the typemap that the oracle expects of them.
+// Random datatypes together with the typemaps that the oracle expects of them.
 //
-// The typemap is computed here, from the arguments of the constructors; of MPI only the extents of
-// the parts are asked, as they contain alignment. So a wrong typemap in the cache cannot hide in
-// the oracle.
+// The typemap is computed here from the arguments of the constructors. MPI is asked only for the
+// extents of the parts, since they depend on alignment. A wrong typemap in the cache therefore
+// cannot hide in the oracle.
 #ifndef NEARCACHE_TESTS_LAYOUTS_H
 #define NEARCACHE_TESTS_LAYOUTS_H
 
@@ -24,8 +24,7 @@ struct Block {
   int64_t offset, bytes;
 };
 
-// A committed datatype of `units` units, and where its bytes are, in the order in which they
-// travel.
+// A committed datatype of `units` units, and the positions of its bytes in transfer order.
 struct Layout {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   std::vector<Block> blocks;
@@ -33,7 +32,7 @@ struct Layout {
   bool predefined = false;
 };
 
-// What both sides of a transfer are made of: one predefined datatype, pair types included.
+// The unit of both sides of a transfer: one predefined datatype; pair types are included.
 struct Unit {
   MPI_Datatype type;
   std::vector<Block> blocks;
@@ -42,10 +41,10 @@ struct Unit {
 
 const std::vector<Unit>& units();
 
-// The bytes of `count` consecutive elements.
+// Returns the bytes of `count` consecutive elements.
 std::vector<Block> blocks_of(const Layout& layout, int count);
 
-// `units` units of `unit` in a random arrangement, without overlaps.
+// Returns `units` units of `unit` in a random arrangement without overlaps.
 Layout random_layout(Random& random, const Unit& unit, int units);
 Layout contiguous_layout(const Unit& unit);
 void free_layout(Layout& layout);

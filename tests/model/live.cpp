@@ -99,8 +99,8 @@ void Live::create(Random& random) {
     MPI_Win_create(memory, bytes, unit, info, communicator, &win);
   }
   windows.push_back(win);
-  // A second window over the same memory: in mode always a broken promise, where either of them is
-  // written through.
+  // A second window over the same memory. In mode always, writes through either of them would break
+  // the promise.
   if (!oracle.read_only_common && !without.twins && below(random, coherent_only ? 12 : 3) == 0) {
     MPI_Win_create(memory, bytes, unit, info, communicator, &win);
     windows.push_back(win);
@@ -120,7 +120,7 @@ void Live::create(Random& random) {
 }
 
 void Live::free() {
-  // The first one last: it may own the memory.
+  // The first window is freed last, as it may own the memory.
   for (size_t i = windows.size(); i-- > 0;) {
     if (style == Sync::held) {
       MPI_Win_unlock_all(windows[i]);
@@ -151,8 +151,8 @@ void Live::store(const Plan& plan) {
   }
 }
 
-// All ranks have done what they did before, and know it of each other: by whatever calls tell of
-// it.
+// Synchronises all ranks, by any of the calls that do so: all have completed their previous
+// operations, and know that of each other.
 void Live::meet(Random& common) {
   const MPI_Comm comm = communicator;
   MPI_Request request;
@@ -193,7 +193,7 @@ void Live::meet(Random& common) {
   }
 }
 
-// One phase: the owners' stores, then everybody's gets and writes in epochs of one kind.
+// One phase: the owners' stores, then the gets and writes of all ranks, in epochs of one kind.
 void Live::phase(Random& common, Random& own, int gets) {
   win = windows[below(common, (int64_t)windows.size())];
   const Sync drawn = mixed ? (Sync)below(common, 4) : style;
@@ -217,7 +217,7 @@ void Live::phase(Random& common, Random& own, int gets) {
   }
   if (user_writes && check::cached()) {
     for (const MPI_Win each : windows) {
-      // ends the read-only phase: the stores, and the writes of the phase before
+      // ends the read-only phase of the stores and of the writes of the previous phase
       nearcache_invalidate(each);
     }
   }
@@ -311,7 +311,7 @@ void Live::run_locks(Random& own, Plan& plan, int gets) {
   take_turns();
 }
 
-// One operation on `target` (any: -1).
+// One operation on `target`; -1 stands for any.
 void Live::act(Random& own, Plan& plan, int target, bool passive) {
   if (below(own, 10) == 0 && write_next(own, plan, target, passive)) {
     return;
@@ -392,7 +392,7 @@ void Live::learn(Random& own, bool passive) {
   operations++;
 }
 
-// Which writes of this phase a wrong get met.
+// Prints which writes of this phase overlap a wrong get.
 void Live::explain(const Pending& get) const {
   for (const Block& block : target_blocks(get.spot)) {
     for (int64_t i = get.spot.base + block.offset; i < get.spot.base + block.offset + block.bytes;
@@ -421,7 +421,7 @@ void Live::explain(const Pending& get) const {
       (long long)oracle.bytes[get.spot.target], rank);
 }
 
-// What the last synchronisation with `target` (all: -1) has completed.
+// Handles what the last synchronisation with `target` (-1 for all) has completed.
 void Live::completed(int target, bool at_target) {
   std::deque<Pending> later;
   for (Pending& get : pending) {

@@ -1,4 +1,4 @@
-// A live window: what this rank has under way on it, and how that ends.
+// A live window: the operations that this rank has in flight on it, and how they complete.
 #ifndef NEARCACHE_TESTS_LIVE_H
 #define NEARCACHE_TESTS_LIVE_H
 
@@ -13,36 +13,36 @@ inline uint64_t seed = 1;
 inline int64_t operations;         // of this rank
 inline std::vector<Shape> shapes;  // of this episode
 
-// What is not drawn: what a host MPI gets wrong by itself (tests/support/host_defects.py), and what
-// one looks for the cause of a difference without.
+// What is never drawn: calls that a host MPI gets wrong itself (tests/support/host_defects.py), and
+// features that one turns off to find the cause of a difference.
 struct Without {
   bool requests;     // MPI_Rget
   bool status;       // MPI_Request_get_status
   bool sessions;     // communicators of sessions
   bool odd_calls;    // to MPI_PROC_NULL, and to ranks that no window has
-  bool odd_flushes;  // of these, flushes and unlocks
-  bool failures;     // of gets, flushes, waits and tests, which the lazy MPI makes
+  bool odd_flushes;  // the flushes and unlocks among the odd calls
+  bool failures;     // failing gets, flushes, waits and tests, injected by the lazy MPI
   bool twins;        // two windows over the same memory
   bool locks;        // epochs of MPI_Win_lock
 };
 inline Without without;
-inline bool coherent_only;  // all windows are, and few phases change anything
+inline bool coherent_only;  // all windows are coherent, and few phases change anything
 
-// Gets of this rank that the cache may answer: by full hits (modes always and user), by pending
-// ones (transparent).
+// Gets of this rank that the cache may answer by full hits (modes always and user) or by pending
+// hits (transparent).
 inline int64_t gets_kept, gets_joined;
 
-// An origin buffer with canaries around and between its data, and what it must hold at last.
+// An origin buffer with canaries around and between its data, and its expected final contents.
 struct Buffer {
   explicit Buffer(const std::vector<Block>& blocks);
   void* address() { return actual.data() + origin; }
   static uint8_t canary(size_t at) { return (uint8_t)(0xC0 + at % 61); }
 
   std::vector<uint8_t> actual, expected;
-  int64_t origin;  // offset of the address given to MPI
+  int64_t origin;  // offset of the address passed to MPI
 };
 
-// A get, or a fetching accumulate's result, that MPI has not completed yet.
+// A get, or the result of a fetching accumulate, that MPI has not completed yet.
 struct Pending {
   Buffer buffer;
   Spot spot;
@@ -50,14 +50,15 @@ struct Pending {
   MPI_Request request = MPI_REQUEST_NULL;
 };
 
-// A write that its origin has not completed yet.
+// A write that is not yet complete at its origin.
 struct Writing {
   const Write* write;
   std::vector<uint8_t> origin;
   MPI_Request request = MPI_REQUEST_NULL;
 };
 
-// Of the lazy MPI, if it is below: so many calls fail now without doing anything. Null otherwise.
+// Returns the lazy MPI's counter of calls still to fail without doing anything; null if the lazy
+// MPI is not loaded.
 inline int* lazy_mpi_failing() {
   static int* const counter = (int*)dlsym(RTLD_DEFAULT, "lazy_mpi_failing");
   return counter;
@@ -65,7 +66,7 @@ inline int* lazy_mpi_failing() {
 
 class Live {
  public:
-  Live(Random& random, MPI_Comm of);  // collective, `random` common
+  Live(Random& random, MPI_Comm of);  // collective; `random` is the same on all ranks
   void phase(Random& common, Random& own, int gets);
   void free();
   MPI_Comm comm() const { return communicator; }
@@ -93,14 +94,14 @@ class Live {
 
   MPI_Comm communicator;
   std::vector<MPI_Win> windows;  // all over the same memory
-  MPI_Win win = MPI_WIN_NULL;    // the one that this phase uses
+  MPI_Win win = MPI_WIN_NULL;    // the window that this phase uses
   int rank, size, unit;
   std::vector<int> units_of_targets;
   const char* mode;
   bool allocated, user_writes;
   Sync style;
   bool mixed;
-  Sync present;  // the phase's
+  Sync present;  // kind of this phase's epochs
   Plan* current = nullptr;
   uint8_t* memory = nullptr;
   Oracle oracle;

@@ -6,7 +6,8 @@
 namespace model {
 namespace {
 
-// A layout of the same data for the origin: any of the shape's, or one contiguous run of units.
+// A layout of the same data for the origin: any of the shape's layouts, or one contiguous run of
+// units.
 struct Side {
   std::vector<Block> blocks;
   MPI_Datatype type;
@@ -32,7 +33,7 @@ void pack(std::vector<uint8_t>& to, int64_t origin, const std::vector<Block>& bl
   }
 }
 
-// While it lives errors of the window are returned instead of fatal.
+// Makes errors of the window return instead of being fatal, during its lifetime.
 struct Forgiving {
   explicit Forgiving(MPI_Win of) : win(of) { MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN); }
   ~Forgiving() { MPI_Win_set_errhandler(win, MPI_ERRORS_ARE_FATAL); }
@@ -48,8 +49,8 @@ std::vector<uint8_t> packed(const std::vector<uint8_t>& memory, const Spot& spot
   return all;
 }
 
-// Over the lazy MPI, now and then: the call fails once without having done anything. False: it is
-// to be issued (again).
+// Issues a call. Over the lazy MPI, the call occasionally fails once without having done anything;
+// returns false if it must be issued again.
 template <class Issue>
 bool fails_first(Random& own, Issue issue) {
   int* failing = lazy_mpi_failing();
@@ -89,8 +90,8 @@ void Live::get(Random& own, const Spot& spot, bool passive) {
   operations++;
 }
 
-// Calls to MPI_PROC_NULL, which do nothing, or to a rank that is none, which fail. Neither may
-// touch anything, nor complete anything.
+// Calls with MPI_PROC_NULL, which do nothing, or with an invalid rank, which fail. Neither may
+// touch or complete anything.
 void Live::odd_call(Random& own, bool passive) {
   if (without.odd_calls) {
     return;
@@ -156,7 +157,7 @@ void Live::odd_call(Random& own, bool passive) {
   operations++;
 }
 
-// This rank's next write of the phase to `target` (any: -1).
+// Issues this rank's next write of the phase to `target`; -1 stands for any.
 bool Live::write_next(Random& own, Plan& plan, int target, bool passive) {
   (void)passive;
   for (Write& write : plan.writes) {
@@ -171,8 +172,8 @@ bool Live::write_next(Random& own, Plan& plan, int target, bool passive) {
   return false;
 }
 
-// Adds to a word that only an exclusive lock guards: every rank reads what the one before it wrote.
-// Where the lock is another rank's, it is known to be taken by a flush.
+// Adds to a word that only an exclusive lock protects: every rank reads what the previous one
+// wrote. If the lock is on another rank than the word, a flush confirms that it is held.
 void Live::take_turns() {
   for (const Write& write : current->writes) {
     const bool guarded = write.kind == Kind::guarded;
@@ -236,7 +237,7 @@ void Live::issue(Random& own, const Write& write) {
                       MPI_REPLACE, win, request);
       break;
     default: {
-      // Its result is what was there before.
+      // The result is the previous value.
       const Layout plain = contiguous_layout(*shape.unit);
       const int count = spot.count * shape.units;
       pending.push_back(
@@ -250,8 +251,8 @@ void Live::issue(Random& own, const Write& write) {
   }
 }
 
-// Asks whether gets are done without giving their requests up. A buffer whose get is done is the
-// program's again, which writes to it.
+// Checks whether gets are complete without releasing their requests. The buffer of a completed get
+// belongs to the program again, which overwrites it.
 void Live::look_at_requests(Random& own) {
   std::deque<Pending> later;
   for (Pending& get : pending) {
@@ -272,8 +273,8 @@ void Live::look_at_requests(Random& own) {
   pending = std::move(later);
 }
 
-// Waits for all requests of gets by one of the calls there are; of which one may fail, over the
-// lazy MPI: then its requests are gone, and their buffers hold anything.
+// Waits for the requests of all gets by one of the available calls. Over the lazy MPI one of these
+// may fail: its requests are then gone, and the contents of their buffers undefined.
 void Live::wait_requests(Random& own) {
   std::vector<MPI_Request> requests;
   std::vector<Pending> asked;

@@ -4,12 +4,11 @@
 //
 //   model [--seed N] [--ops N] [--phases N] [--sessions] [--coherent] [--without-DRAW ...]
 //
-// DRAW: derived-accumulates, or what `Without` of live.h says.
+// DRAW is derived-accumulates, or a member of `Without` in live.h. --coherent selects mode coherent
+// only, and programs in which it keeps data across acquires: many acquires, and few phases that
+// change anything.
 //
-// --coherent: mode coherent alone, and programs in which it keeps data across acquires: many of
-// these, and few phases that change anything.
-//
-// prints `ok model` and `model: seed N, M operations, ...`, or what differs first
+// Prints `ok model` and `model: seed N, M operations, ...`, or the first difference.
 #include "live.h"
 
 namespace {
@@ -18,11 +17,11 @@ using namespace model;
 
 int64_t gets_per_phase = 80;
 int64_t phases = 10;
-// Among so many gets of some thirty places there are hits, whatever the sizes.
+// This many gets of about thirty places must include hits, whatever their sizes.
 constexpr uint64_t gets_that_hit = 3000;
 
 #if MPI_VERSION >= 4
-// Of a session of its own, which must stay until the communicator is free.
+// Must outlive the communicator made from it.
 MPI_Session session = MPI_SESSION_NULL;
 
 MPI_Comm session_communicator() {
@@ -42,7 +41,8 @@ MPI_Comm session_communicator() { return MPI_COMM_NULL; }
 void end_session() {}
 #endif
 
-// The windows of one episode: on all ranks, on a copy of the world, on two halves, of a session.
+// Returns a communicator for the windows of one episode: of all ranks, a copy of the world, one of
+// two halves, or one made from a session.
 MPI_Comm random_communicator(Random& random) {
   MPI_Comm made;
   if (MPI_VERSION >= 4 && !without.sessions && below(random, 4) == 0) {
@@ -56,7 +56,7 @@ MPI_Comm random_communicator(Random& random) {
   return made;
 }
 
-// Single-rank windows are left out: Open MPI 4.1.4 refuses them.
+// Rejects single-rank windows, which Open MPI 4.1.4 refuses.
 bool large_enough(MPI_Comm comm) {
   int size;
   MPI_Comm_size(comm, &size);
@@ -136,7 +136,7 @@ void random_programs() {
         (unsigned long long)stats.validations, (unsigned long long)stats.announcements,
         (unsigned long long)stats.announcements_ended, (unsigned long long)stats.store_looks);
   }
-  // Windows may all have drawn modes in which there are no such hits.
+  // All windows may have drawn modes in which such hits do not occur.
   const uint64_t mine[5] = {stats.hits_full, stats.hits_pending, (uint64_t)gets_kept,
                             (uint64_t)gets_joined, stats.hits_kept};
   uint64_t sums[5];

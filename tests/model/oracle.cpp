@@ -32,8 +32,8 @@ std::vector<Shape> random_shapes(Random& random, int many) {
     shape.units = below(random, 3) ? 1 + (int)below(random, 24) : 1;
     shape.accumulable = shape.unit->blocks.size() == 1 && shape.unit->type != MPI_BYTE;
     for (int j = 0; j < 3; j++) {
-      // Predefined types as well: partial hits are of these, and where a host gets derived ones
-      // wrong they alone are cached.
+      // Predefined types as well: partial hits need them, and they alone are cached on hosts that
+      // get derived types wrong.
       shape.layouts.push_back(shape.units == 1 && j > 0
                                   ? contiguous_layout(*shape.unit)
                                   : random_layout(random, *shape.unit, shape.units));
@@ -51,8 +51,8 @@ void free_shapes(std::vector<Shape>& shapes) {
   }
 }
 
-// In mode always the lower half is never written, the upper half is cut into one private part per
-// reader.
+// In mode always, the lower half is never written, and the upper half is divided into one private
+// part per reader.
 bool Oracle::private_to(int rank, int target, int64_t from, int64_t to) const {
   const int64_t half = bytes[target] / 2, part = (bytes[target] - half) / size;
   return from >= half + rank * part && to <= half + (rank + 1) * part;
@@ -61,7 +61,7 @@ bool Oracle::private_to(int rank, int target, int64_t from, int64_t to) const {
 void Oracle::make_spots(Random& random, const std::vector<Shape>& shapes, int many) {
   for (int attempt = 0; attempt < many * 20 && (int)spots.size() < many; attempt++) {
     Spot spot;
-    // Many spots begin where another does, or a few words further.
+    // Many spots begin where another one does, or a few words later.
     const bool near = !spots.empty() && below(random, 2) == 0;
     spot.target = near ? spots.back().target : (int)below(random, size);
     spot.shape = (int)below(random, (int64_t)shapes.size());
@@ -165,7 +165,7 @@ void Oracle::add_write(Random& random, const std::vector<Shape>& shapes, Plan& p
   }
   write.payload = random_bytes(random, total(blocks));
   if (shape.unit->type == MPI_DOUBLE) {
-    // As numbers: an accumulate may change the bits of a signalling not-a-number.
+    // Uses numbers, because an accumulate may change the bits of a signalling NaN.
     for (size_t i = 0; i < write.payload.size(); i += 8) {
       const double number = (double)below(random, 1000000);
       std::memcpy(&write.payload[i], &number, 8);
@@ -175,8 +175,8 @@ void Oracle::add_write(Random& random, const std::vector<Shape>& shapes, Plan& p
   plan.writes.push_back(std::move(write));
 }
 
-// A word that all ranks add to in the same phase, in any order: by accumulates, or in turns, as the
-// holders of an exclusive lock, be it the word's or another rank's that stands for it.
+// A word to which all ranks add in the same phase, in any order: by accumulates, or in turns as
+// holders of an exclusive lock on the word's rank or on another rank that stands for it.
 void Oracle::add_sum(Random& random, Plan& plan, Kind kind) {
   const int target = (int)below(random, size);
   if (bytes[target] < 16 || read_only_common) {

@@ -1,9 +1,10 @@
-// What every window must contain, known to every rank without communication: all ranks draw the
-// same plan of writes from the common seed and apply it to their own copies of all windows.
+// The contents that every window must have, known to every rank without communication: all ranks
+// draw the same plan of writes from the common seed and apply it to their own copies of all
+// windows.
 //
-// A phase's plan gives every byte to at most one writer, so the program is correct MPI: in a phase
-// a rank reads only bytes that nobody writes, or that it wrote itself and flushed. Words of `sums`
-// are added to by anybody.
+// A phase's plan assigns each byte to at most one writer, so the program is correct MPI: in a phase
+// a rank reads only bytes that nobody writes, or that it wrote itself and flushed. Any rank may add
+// to the words of `sums`.
 #ifndef NEARCACHE_TESTS_ORACLE_H
 #define NEARCACHE_TESTS_ORACLE_H
 
@@ -13,7 +14,7 @@ namespace model {
 
 enum class Sync { fence, pscw, lock_all, lock, held };
 
-// One shape of data and ways to lay it out, all of the same number of units.
+// One shape of data and several ways to lay it out, all with the same number of units.
 struct Shape {
   const Unit* unit;
   int units;
@@ -21,10 +22,10 @@ struct Shape {
   std::vector<Layout> layouts;
 };
 
-// A place that gets and writes come back to.
+// A place that gets and writes use repeatedly.
 struct Spot {
   int target, shape, layout, count;
-  int64_t base;  // byte that the displacement points at
+  int64_t base;  // byte that the displacement refers to
 };
 
 enum class Kind {
@@ -45,7 +46,7 @@ struct Write {
   int writer;
   Spot spot;
   std::vector<uint8_t> payload;  // packed
-  bool done;                     // by its writer, in this phase
+  bool done;                     // issued by its writer in this phase
 };
 
 struct Store {  // a plain store of the owner, at the start of a phase
@@ -54,7 +55,7 @@ struct Store {  // a plain store of the owner, at the start of a phase
   std::vector<uint8_t> bytes;
 };
 
-// no accumulates but on single words: some hosts get derived ones wrong
+// accumulates use single words only, as some hosts get those of derived types wrong
 inline bool derived_puts_only;
 
 struct Plan {
@@ -69,23 +70,23 @@ constexpr uint8_t nobody = 0, everybody = 255;
 struct Oracle {
   int size;                     // ranks
   bool rarely_changed = false;  // in most phases nobody writes
-  // those in which somebody does come in rows, and are either the owners', or others', or both
+  // phases with writers come in runs; in each, the writers are the owners, other ranks, or both
   bool steps = false;
-  // mode always: only bytes private to a reader are ever written, by that reader
+  // mode always: bytes are written only if they are private to one reader, and by that reader
   bool read_only_common;
   std::vector<int64_t> bytes;
-  std::vector<std::vector<uint8_t>> content;  // after the present phase
-  std::vector<std::vector<uint8_t>> before;   // before it
-  // of the present phase: nobody, rank + 1, or everybody
+  std::vector<std::vector<uint8_t>> content;  // after the current phase
+  std::vector<std::vector<uint8_t>> before;   // before the current phase
+  // in the current phase: nobody, rank + 1, or everybody
   std::vector<std::vector<uint8_t>> writer;
   std::vector<Spot> spots;
-  int64_t busy = 0;  // phases of the present row
+  int64_t busy = 0;  // phases left in the current run
 
   void make_spots(Random& random, const std::vector<Shape>& shapes, int many);
   bool may_read(int reader, const Spot& spot, const std::vector<Shape>& shapes,
                 const std::vector<std::vector<uint8_t>>& ready) const;
-  // `cached`: what was read stays cached for the whole phase, so that no rank may wait for
-  // another's writes in it.
+  // `cached`: what was read stays cached for the whole phase, so no rank may wait for another's
+  // writes in it.
   Plan plan_phase(Random& random, const std::vector<Shape>& shapes, Sync sync, bool cached);
   void apply(const Write& write, const std::vector<Shape>& shapes);
 

@@ -1,12 +1,13 @@
-// What the multi-rank test programs share: named cases, checks that all ranks report, and
-// Nearcache's calls as weak symbols, so that the very same binary also runs without it. The main
-// function of a program is
+// Shared by the multi-rank test programs: named cases, checks whose failures all ranks report, and
+// Nearcache's calls as weak symbols, so that the same binary also runs without Nearcache.
+// The main function of a program is
 //
 //   return check::run(argc, argv, 2, {{"name", function}, ...});
 //
-// and prints `ok NAME`, `skipped NAME: why` or `FAILED NAME: detail`. Arguments: --only A,B
-// --except A,B --sessions (no MPI_Init: check::world is a session's; for programs that use no
-// other) --hidden-init (Nearcache does not see it, as where a tool in front makes the call).
+// It prints `ok NAME`, `skipped NAME: why` or `FAILED NAME: detail`.
+// Arguments: --only A,B   --except A,B   --sessions (no MPI_Init: check::world belongs to a
+// session; for programs that use no other communicator)   --hidden-init (Nearcache does not see
+// MPI_Init, as when a tool in front of it makes the call).
 #ifndef NEARCACHE_TESTS_CHECK_H
 #define NEARCACHE_TESTS_CHECK_H
 
@@ -32,8 +33,9 @@
 #pragma weak nearcache_reset
 #pragma weak CLAMPI_Invalidate
 
-// An MPI function by its PMPI name, for calls that Nearcache must not see. Looked up at run time: a
-// program whose symbols show that it calls PMPI_Win_... itself is left uncached, and that is right.
+// An MPI function by its PMPI name, for calls that Nearcache must not see. It is looked up at run
+// time because Nearcache rightly does not cache a program whose symbols show that it calls
+// PMPI_Win_... itself.
 #define HIDDEN(function) (reinterpret_cast<decltype(&function)>(dlsym(RTLD_DEFAULT, "P" #function)))
 
 namespace check {
@@ -45,11 +47,11 @@ struct Case {
 
 inline int rank, ranks;
 inline MPI_Comm world;           // of all ranks
-inline MPI_Comm hidden_comm;     // see hidden_barrier
-inline int failures;             // of the current case, on this rank
+inline MPI_Comm hidden_comm;     // used by hidden_barrier
+inline int failures;             // of the current case on this rank
 inline std::string skip_reason;  // set by skip()
 inline std::string current;
-inline std::vector<std::string> rest;  // arguments that are the program's own
+inline std::vector<std::string> rest;  // arguments left to the program itself
 
 inline bool cached() { return nearcache_get_stats != nullptr; }
 
@@ -63,9 +65,9 @@ inline nearcache_stats stats(MPI_Win win) {
   return result;
 }
 
-// A barrier that Nearcache does not see, as programs have that meet through files or sockets: the
-// sync call under test must not be helped by another one. Everything reaches MPI, so progress is
-// made; it naps between polls, because MPICH's own barrier never yields and there may be more ranks
+// A barrier that Nearcache does not see, like that of programs that meet through files or sockets:
+// no other synchronisation may help the call under test. All calls reach MPI, so progress is made.
+// It sleeps between polls because MPICH's own barrier never yields, and there may be more ranks
 // than cores.
 inline void hidden_barrier() {
   MPI_Request request;
@@ -135,7 +137,7 @@ inline bool run_case(const Case& each) {
 #if MPI_VERSION >= 4
 inline MPI_Session session = MPI_SESSION_NULL;
 
-// All ranks, by a session.
+// Returns a communicator of all ranks, made from a session.
 inline MPI_Comm session_world(MPI_Session of, const char* name) {
   MPI_Group group;
   MPI_Comm made;
@@ -146,7 +148,7 @@ inline MPI_Comm session_world(MPI_Session of, const char* name) {
 }
 #endif
 
-// The thread level that there is.
+// Initialises MPI and returns the thread level provided.
 inline int start(bool sessions, bool hidden, int* argc, char*** argv, int thread_level) {
   int provided = thread_level;
   if (!sessions) {
@@ -186,7 +188,7 @@ inline int run(int argc, char** argv, int least_ranks, const std::vector<Case>& 
     if (std::strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
       only = split(argv[++i]);
     } else if (std::strcmp(argv[i], "--except") == 0 && i + 1 < argc) {
-      // hosts' defects add to the test's own
+      // exceptions for host defects are added to the test's own
       for (const std::string& name : split(argv[++i])) except.push_back(name);
     } else if (std::strcmp(argv[i], "--threads") == 0) {
       thread_level = MPI_THREAD_MULTIPLE;
@@ -216,7 +218,7 @@ inline int run(int argc, char** argv, int least_ranks, const std::vector<Case>& 
   return failed > 0;
 }
 
-// Info with one key; free it after use.
+// Returns an info object with one key; the caller frees it.
 inline MPI_Info info(const char* key, const char* value) {
   MPI_Info made;
   MPI_Info_create(&made);
@@ -234,10 +236,10 @@ inline MPI_Info info(const char* key, const char* value) {
     check::expect(left_ == right_, "%s:%d: %s is %lld, not %lld (%s)", __FILE_NAME__, __LINE__, \
                   #a, left_, right_, #b);                                                       \
   } while (0)
-// Checks of counters, which exist only with Nearcache.
+// A check of counters; skipped without Nearcache.
 #define EXPECT_CACHED(condition) \
   check::expect(!check::cached() || (condition), "%s:%d: %s", __FILE_NAME__, __LINE__, #condition)
-// Count of `counter` that `statement` added on `win`.
+// The amount by which `statement` increased `counter` of `win`.
 #define ADDED(win, counter, statement)              \
   ([&] {                                            \
     const auto before_ = check::stats(win).counter; \

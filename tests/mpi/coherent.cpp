@@ -1,6 +1,6 @@
-// Mode coherent: what was read is kept across acquires, and whatever another rank does to it is
-// seen. Run with NEARCACHE_QUIET_AFTER=1; `--kept` says that kept hits must happen, so that no case
-// passes because nothing is cached.
+// Mode coherent: what was read is kept across acquires, and every change by another rank is seen.
+// Run with NEARCACHE_QUIET_AFTER=1; `--kept` requires hits on kept data, so that no case passes
+// merely because nothing is cached.
 #include "coherent.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The owner's memory changes without a call to the window: by stores of whichever thread or
-// process, by the kernel, by MPI that receives into it.
+// The owner's memory changes without a call on the window: by stores of any thread or process, by
+// the kernel, or by MPI receiving into it.
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -61,7 +61,7 @@ void owner_receives_by_request(Window& window) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-// The request is older than the first reader, and may be started once there are some.
+// The request is older than the first reader, and may be started when there are readers.
 void persistent_receive_from_before_anybody_reads() {
   with_window({}, [&](Window& window) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -77,7 +77,8 @@ void persistent_receive_from_before_anybody_reads() {
   });
 }
 
-// More than goes with the envelope, so that it comes into the memory by itself; into all words.
+// More data than fits an eager message, so that it is received directly into the memory; changes
+// all words.
 void owner_receives_much(Window& window) {
   const int64_t count = words * window.stride;
   for (int64_t word = 0; word < words; ++word) window.next(word);
@@ -105,7 +106,8 @@ void reduced(Window& window) {
                 MPI_INT64_T, MPI_SUM, check::world);
 }
 
-// An address that is no multiple of a page, and other data beside that changes before each release.
+// The window's address is not a multiple of the page size, and other data beside it change before
+// each release.
 void odd_offset(const Step& change, const Step& tell) {
   constexpr int64_t bytes = 64 * 1024;
   const std::unique_ptr<char, void (*)(void*)> memory(static_cast<char*>(std::malloc(bytes + 8192)),
@@ -141,8 +143,8 @@ void huge_pages(const Step& change, int64_t offset) {
   munmap(mapped, bytes + 2 * huge);
 }
 
-// The system takes the memory back, and gives zeros for it: there is no store. In turn with stores
-// to all words.
+// The kernel takes the memory back and replaces it by zeros, without a store. Alternates with
+// stores to all words.
 void dropped_by_its_owner(int huge, bool by_a_new_mapping) {
   constexpr int64_t large = 2 << 20, bytes = 4 * large;
   char* mapped = static_cast<char*>(
@@ -176,8 +178,8 @@ void dropped_by_its_owner(int huge, bool by_a_new_mapping) {
   munmap(mapped, bytes + large);
 }
 
-// Of memory that others have mapped the kernel cannot say to its owner what they store: nothing of
-// it is kept.
+// The kernel cannot tell an owner about stores by others to memory that they have mapped; nothing
+// of such memory is kept.
 void a_child_stores() {
   auto* memory = static_cast<int64_t*>(
       mmap(nullptr, words * spread * 8, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -201,7 +203,7 @@ void a_child_stores() {
   munmap(memory, words * spread * 8);
 }
 
-// Through the pointer that a rank of the same host may have.
+// Stores through the pointer that a rank of the same host may have.
 void stores_by_shared_query(int by) {
   MPI_Aint size = 0;
   int unit = 0;
@@ -231,7 +233,7 @@ void stores_by_shared_query(int by) {
   });
 }
 
-// By now the reader keeps what it read: the pointer comes late.
+// The pointer is queried late, when the reader already keeps what it read.
 void late_shared_query() {
   with_window({}, [&](Window& window) {
     settle(window);
@@ -265,7 +267,7 @@ void sync_and_message(Window& window) {
   message(owner, reader);
 }
 
-// All words, all the time: then they are volatile, and later not.
+// All words are stored to all the time, which makes them volatile; later this ends.
 void stored_all_the_time() {
   with_window({}, [](Window& window) {
     settle(window);

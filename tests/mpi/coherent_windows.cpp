@@ -1,5 +1,4 @@
-// Windows that come and go, that share memory or ranks, that differ from rank to rank, and whose
-// mode changes.
+// Windows that come and go, share memory or ranks, differ between ranks, or change their mode.
 #include "coherent.h"
 
 namespace coherent {
@@ -12,7 +11,7 @@ void change_and_read(Window& window, int round) {
   check::hidden_barrier();
 }
 
-// Slots are used twice and more often; in each window something is kept.
+// Slots are used twice or more often; each window keeps something.
 void made_and_freed() {
   uint64_t hits = 0;
   for (int turn = 0; turn < 70; ++turn) {
@@ -30,8 +29,8 @@ void made_and_freed() {
   if (check::rank == reader && must_keep()) EXPECT(hits > 0);
 }
 
-// After some hundred releases without a get nobody looks at stores any more; who reads again keeps
-// again.
+// After some hundred releases without a get, the owner stops looking for stores; when a reader
+// reads again, it keeps data again.
 void a_reader_that_reads_no_more() {
   with_window({}, [&](Window& window) {
     settle(window);
@@ -46,7 +45,8 @@ void a_reader_that_reads_no_more() {
   });
 }
 
-// More than there are slots, all at once: the last ones keep nothing, and are right.
+// More windows than there are slots, all at once: the last ones keep nothing, and are still
+// correct.
 void many_windows(int left, const std::function<void(std::vector<Window*>&)>& body,
                   std::vector<Window*>* made) {
   if (left == 0) return body(*made);
@@ -76,7 +76,7 @@ void more_windows_than_slots() {
   with_window({}, [](Window& window) { settle(window); });
 }
 
-// One through the other: what a rank writes through the first window is read through the second.
+// What a rank writes through one window is read through the other.
 void two_windows_over_one_memory(const Step& change, const Step& tell) {
   std::vector<int64_t> memory(words * spread);
   Wanted wanted;
@@ -105,7 +105,7 @@ void two_windows_over_one_memory(const Step& change, const Step& tell) {
   });
 }
 
-// Ranks in another order: the slots and words are others'.
+// The second communicator has the ranks in another order, so slots and words belong to other ranks.
 void two_communicators() {
   MPI_Comm other;
   MPI_Comm_dup(check::world, &other);
@@ -126,7 +126,7 @@ void two_communicators() {
   MPI_Comm_free(&other);
 }
 
-// A window of two of the ranks besides.
+// An additional window of two of the ranks.
 void a_communicator_of_some() {
   MPI_Comm some;
   MPI_Comm_split(check::world, check::rank == writer ? MPI_UNDEFINED : 0, 0, &some);
@@ -152,7 +152,7 @@ void a_communicator_of_some() {
   if (some != MPI_COMM_NULL) MPI_Comm_free(&some);
 }
 
-// Only this rank's mode is coherent.
+// Only one rank's mode is coherent.
 void one_rank_of_mode_coherent(int who) {
   Wanted wanted;
   wanted.mode = check::rank == who ? "coherent" : "transparent";
@@ -164,7 +164,7 @@ void one_rank_of_mode_coherent(int who) {
   });
 }
 
-// What is kept by an earlier mode is not served by a later one.
+// What was kept in an earlier mode is not served in a later one.
 void mode_changes(const Step& to_transparent, const Step& to_coherent) {
   with_window({}, [&](Window& window) {
     settle(window);
@@ -197,7 +197,7 @@ Step set_mode(nearcache_mode mode) {
   };
 }
 
-// Began in another mode: there are no words, so nothing is kept across acquires.
+// The window began in another mode: it has no words, so nothing is kept across acquires.
 void became_coherent() {
   Wanted wanted;
   wanted.mode = "transparent";
@@ -211,7 +211,7 @@ void became_coherent() {
   });
 }
 
-// It drops what is kept: a store of which nobody tells is seen.
+// An invalidation drops what is kept, so that even a store without a release is seen.
 void invalidated() {
   with_window({}, [](Window& window) {
     for (int round = 0; round < 3; ++round) {
@@ -225,9 +225,9 @@ void invalidated() {
   });
 }
 
-// Ranks without memory, and with other units: a change anywhere in the owner's memory is then one
-// of all that was read of it, so that must not share pages with anything else, as small memory does
-// where MPI takes it from the heap.
+// Ranks without memory, and with other displacement units. A change anywhere in the owner's memory
+// then counts as a change of everything read from it, so that memory must not share pages with
+// anything else, as small allocations from MPI's heap do.
 void different_memories(int64_t of_reader, int64_t of_writer) {
   constexpr int64_t of_owner = 100000;
   Wanted wanted;

@@ -5,7 +5,7 @@
 namespace coherent {
 namespace {
 
-// Puts, accumulates and the like of the writer, complete at the owner.
+// A put, accumulate or similar call by the writer, complete at the owner.
 using Write = void (*)(Window& window, int64_t value, int64_t before);
 
 void put(Window& window, int64_t value, int64_t) {
@@ -72,7 +72,7 @@ Step by_writer(Write write) {
   };
 }
 
-// What the owner does to its own memory by calls.
+// The owner changes its own memory by calls.
 Step by_owner(Write write) {
   return [write](Window& window) {
     const int64_t before = window.expected[place], value = window.next();
@@ -80,7 +80,7 @@ Step by_owner(Write write) {
   };
 }
 
-// The reader's own: no other rank's help is needed to see it.
+// The reader writes itself: no other rank's help is needed to see it.
 Step by_reader(Write write) {
   return [write](Window& window) {
     const int64_t before = window.expected[place], value = window.next();
@@ -103,7 +103,7 @@ void put_of_a_vector(Window& window) {
   MPI_Win_flush(owner, window.win);
 }
 
-// The reader keeps and gets parts of what others write, by a type of the target.
+// The reader keeps, and gets, parts of what others write, using a derived type at the target.
 void gets_of_a_vector() {
   with_window({}, [](Window& window) {
     MPI_Datatype every_second;
@@ -175,7 +175,7 @@ void polling(const Window& window, int64_t* flag, int64_t value) {
   }
 }
 
-// The reader is told by a word of its own memory, in this window or in another one.
+// The reader learns of the change by a word of its own memory, in this window or in another one.
 void a_flag_in_own_memory(bool other_window) {
   with_window({}, [&](Window& window) {
     with_window({}, [&](Window& other) {
@@ -196,7 +196,7 @@ void a_flag_in_own_memory(bool other_window) {
   });
 }
 
-// Nobody tells the reader: it polls by gets until the new value comes, which must be.
+// Nobody notifies the reader: it polls by gets until the new value arrives, which must happen.
 void polled_by_gets() {
   with_window({}, [](Window& window) {
     for (int round = 0; round < 3; ++round) {
@@ -213,7 +213,7 @@ void polled_by_gets() {
   });
 }
 
-// All ranks add to one counter under an exclusive lock: no update is lost.
+// All ranks add to one counter under an exclusive lock; no update is lost.
 void mutex_by_exclusive_locks() {
   constexpr int64_t turns = 100;
   Wanted wanted;
@@ -237,7 +237,7 @@ void mutex_by_exclusive_locks() {
   });
 }
 
-// Every rank reads all others, and in turns each writes to them; some rounds nobody does.
+// Every rank reads from all others, and each writes to them in turn; in some rounds nobody does.
 void all_read_and_write() {
   with_window({}, [](Window& window) {
     std::vector<std::vector<int64_t>> expected(check::ranks);

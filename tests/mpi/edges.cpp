@@ -1,5 +1,5 @@
-// Single gets at the edges of what MPI allows: sizes, types that come and go, windows of other
-// kinds, requests.
+// Single gets at the edges of what MPI allows: sizes, short-lived datatypes, unusual windows,
+// requests.
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -27,7 +27,7 @@ void longer_get_is_a_partial_hit() {
   EXPECT(words.read(1, 30, 25) && words.read(1, 30, 3));
 }
 
-// Gets that begin within what is cached, or across its ends, in flight and arrived.
+// Gets that begin within cached data or extend beyond it, both in flight and complete.
 void parts_and_overlaps_of_cached_gets() {
   Words words(400);
   if (!origin()) {
@@ -54,8 +54,8 @@ void parts_and_overlaps_of_cached_gets() {
   EXPECT(Words::right(all, 1, 340, 50) && Words::right(part, 1, 355, 10));
 }
 
-// The same into an origin with gaps, and of a datatype at the target that is one run but does not
-// begin where the call says.
+// The same into an origin with gaps, and with a target datatype that is contiguous but does not
+// begin at the displacement.
 void parts_into_gaps_and_beside_the_displacement() {
   Words words(200);
   MPI_Datatype every_second, shifted;
@@ -91,8 +91,8 @@ void parts_into_gaps_and_beside_the_displacement() {
   MPI_Type_free(&shifted);
 }
 
-// Word by word, by get and flush or by Rget and wait: misses fetch lines, as soon as they are found
-// to pay. Into the second of three words, the others stay.
+// Reads word by word, by get and flush or by Rget and wait; misses fetch whole lines once these are
+// found to pay. Each word is read into the second of three, and the other two must not change.
 void read_word_by_word(const Words& words, int64_t first, int64_t last, bool request) {
   for (int64_t at = first; at < last; at++) {
     int64_t got[3] = {-1, -1, -1};
@@ -122,8 +122,7 @@ void neighbours_of_small_gets_come_with_lines() {
   }
 }
 
-// Lines end where the smallest window does: the others' last words are fetched as they are asked
-// for.
+// Lines end where the smallest window does; the last words of larger ones are fetched individually.
 void lines_end_with_the_smallest_window() {
   MPI_Info info = check::info("nearcache_mode", "always");
   MPI_Info_set(info, "nearcache_skip_cheap", "false");
@@ -211,7 +210,7 @@ void datatype_freed_before_the_flush() {
   }
 }
 
-// A freed datatype's handle comes back for another one: layouts remembered by handle must not.
+// A freed datatype's handle is reused for another one; layouts remembered by handle must not be.
 void datatype_handle_reused() {
   Words words(400);
   for (int turn = 0; origin() && turn < 40; turn++) {
@@ -235,8 +234,8 @@ void datatype_handle_reused() {
   }
 }
 
-// Types of few bytes in very many parts: the first get with one must not take minutes, nor
-// gigabytes.
+// Types with few bytes in very many parts: the first get that uses one must take neither minutes
+// nor gigabytes.
 void datatypes_of_very_many_parts() {
   Words words(100);
   constexpr int many = 2000000000;
@@ -251,7 +250,7 @@ void datatypes_of_very_many_parts() {
             blocks[3] = {MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK},
             columns[3] = {1, 1, 8};
   MPI_Type_create_darray(2, 0, 1, sizes, cyclicly, by_default, two, MPI_ORDER_C, MPI_BYTE, &cyclic);
-  // of four columns the last of eight processes has none
+  // the last of eight processes has none of the four columns
   MPI_Type_create_darray(8, 7, 3, sizes, blocks, by_default, columns, MPI_ORDER_C, MPI_BYTE, &late);
   int at = 0;
   for (MPI_Datatype type : {nothings, pieces, cyclic, late}) {
@@ -361,8 +360,8 @@ void communicator_freed_and_reordered() {
   MPI_Win_free(&win);
 }
 
-// A dynamic window's displacements are addresses. Every rank attaches memory of its own, which is
-// the same memory each time.
+// Displacements of a dynamic window are addresses. Every rank attaches memory of its own, at the
+// same addresses each time.
 class Attached {
  public:
   explicit Attached(const char* mode) : memory(16) {
@@ -395,7 +394,7 @@ class Attached {
     }
   }
 
-  // Rank 1's word 3 must be that of `turn`; by an Rget, and by a get and a repeat of it.
+  // Checks that rank 1's word 3 is that of `turn`, by an Rget, and by a get and a repeat of it.
   void read(int64_t turn) const {
     int64_t got[3] = {-1, -1, -1};
     MPI_Request request;
@@ -423,8 +422,8 @@ void memory_of_a_dynamic_window_is_cached() {
   }
 }
 
-// Other memory at the same addresses, as ranks see to together: what the reader detaches or
-// attaches tells it.
+// Attaches other memory at the same addresses. Ranks coordinate this; what the reader detaches or
+// attaches tells it of the change.
 void memory_is_attached_anew() {
   Attached window("always");
   std::vector<int64_t> more(16);
@@ -445,7 +444,7 @@ void memory_is_attached_anew() {
   if (origin()) window.read(3);
 }
 
-// In mode transparent a rank need do no more than learn of it.
+// In mode transparent it suffices that a rank learns of the change.
 void memory_is_attached_anew_elsewhere() {
   Attached window("transparent");
   for (int64_t turn = 2; turn < 6; turn++) {
@@ -566,8 +565,8 @@ void requests_of_several_kinds_together() {
   }
 }
 
-// A waited-for Rget's buffer is the program's again: a repeat that was promised its data must not
-// read it later.
+// After its wait, an Rget's buffer belongs to the program again; a repeat that was promised its
+// data must not read it later.
 void rget_buffer_reused_after_its_wait() {
   for (const char* mode : {"transparent", "always"}) {
     Words words(100, mode);
@@ -599,7 +598,7 @@ void rget_buffer_reused_after_its_wait() {
   }
 }
 
-// The wait for an Rget must bring its data also when it repeats a get that no flush has completed
+// The wait for an Rget must also deliver its data if it repeats a get that no flush has completed
 // yet.
 void rget_that_repeats_a_get() {
   for (const char* mode : {"transparent", "always"}) {
@@ -617,8 +616,8 @@ void rget_that_repeats_a_get() {
   }
 }
 
-// A query that finds a request complete lets the program have its buffer: the wait comes too late
-// to take the data.
+// A query that finds a request complete returns the buffer to the program; the wait is too late to
+// take the data.
 void rget_buffer_reused_after_a_query() {
   enum { one, all, any, some };
   for (int how = one; how <= some; how++) {
@@ -668,7 +667,7 @@ void rget_buffer_reused_after_a_query() {
   }
 }
 
-// A flush completes a request's get as well; its request is still to be waited for.
+// A flush also completes a request's get; the program must still wait for the request.
 void rget_completed_by_flush() {
   Words words(100);
   for (int round = 0; origin() && round < 3; round++) {
@@ -683,8 +682,8 @@ void rget_completed_by_flush() {
   }
 }
 
-// Requests of served Rgets are complete, and may all be one: in whatever way and order they are
-// waited for, each time as MPI does it.
+// The requests of served Rgets are complete and may all be the same; however and in whatever order
+// they are waited for, the result is that of MPI.
 void requests_of_served_rgets() {
   constexpr int count = 6;
   Words words(2000);
@@ -726,7 +725,7 @@ void requests_of_served_rgets() {
     rgets(count);
     waitall(count);
     done(count);
-    // With one that MPI fetches: each is found once.
+    // Together with one that MPI fetches: each is found once.
     rgets(2);
     MPI_Rget(&got[2], 1, MPI_INT64_T, 1, 100 + at, 1, MPI_INT64_T, words.win, &requests[2]);
     int found[3] = {};
@@ -739,7 +738,7 @@ void requests_of_served_rgets() {
     EXPECT(found[0] == 1 && found[1] == 1 && found[2] == 1);
     done(2);
     EXPECT(Words::right(&got[2], 1, 100 + at++));
-    // One that is fetched is waited for beside, and after, one that is served.
+    // One that is fetched is waited for together with, and after, one that is served.
     MPI_Rget(&got[1], 1, MPI_INT64_T, 1, 500 + at, 1, MPI_INT64_T, words.win, &requests[1]);
     rgets(1);
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
@@ -748,7 +747,7 @@ void requests_of_served_rgets() {
     EXPECT(Words::right(&got[1], 1, 500 + at));
   }
   EXPECT_CACHED(check::stats(words.win).hits_full - before.hits_full >= 100 * (2 * count + 3));
-  // MPI's own are as they were.
+  // MPI's own requests are unchanged.
   for (int i = 0; i < count; i++) {
     MPI_Rget(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, 0, MPI_BYTE, words.win, &requests[i]);
   }
@@ -756,7 +755,7 @@ void requests_of_served_rgets() {
   EXPECT(requests[0] == MPI_REQUEST_NULL && requests[count - 1] == MPI_REQUEST_NULL);
 }
 
-// What Rgets cost is measured, however they are waited for.
+// The cost of Rgets is measured, however they are waited for.
 void cost_of_rgets_is_known() {
   for (const bool test : {false, true}) {
     for (const char* mode : {"always", "transparent"}) {
@@ -806,7 +805,8 @@ void get_of_own_rank_sees_own_stores() {
   }
 }
 
-// A window without repeats, or that is not cached, is left alone for a while, whatever is called.
+// A window without repeated gets, or one that is not cached, pauses for a while, whatever is
+// called.
 class Pausing {
  public:
   explicit Pausing(const char* mode) : words(16384, mode, {{"nearcache_skip_cheap", "true"}}) {
@@ -825,7 +825,7 @@ void switch_on(const Words& words) {
   if (check::cached()) nearcache_set_mode(words.win, NEARCACHE_MODE_ALWAYS);
 }
 
-// What was called meanwhile was not noted, so it may be outstanding.
+// Calls made during the pause were not noted, so their operations may be outstanding.
 void window_wakes_from_its_pause() {
   for (const char* mode : {"off", "transparent"}) {
     Pausing pausing(mode);
@@ -863,7 +863,7 @@ void put_of_a_window_that_pauses() {
   }
 }
 
-// More gets than a pause has, of two types, and no synchronisation before the last.
+// More gets than a pause lasts, of two types, and no synchronisation before the last one.
 void gets_of_a_window_that_pauses() {
   Pausing pausing("transparent");
   const Words& words = pausing.words;
@@ -909,8 +909,8 @@ void large_count_gets() {
 }
 #endif
 
-// Rank 1 writes: rank 0, which earlier cases have made a reader, keeps nothing until the next
-// phase.
+// Rank 1 writes, so that rank 0, which earlier cases have made a reader, keeps nothing until the
+// next phase.
 void end_quiet_phase(const Words& words) {
   if (check::rank == 1) {
     const int64_t same = Words::word(0, 9);
@@ -920,8 +920,8 @@ void end_quiet_phase(const Words& words) {
   check::hidden_barrier();
 }
 
-// A program without repeats, and without neighbours, is passed by after a while; what it asks for
-// is counted all the same.
+// A program without repeats and without neighbours is bypassed after a while; the bytes that it
+// requests are still counted.
 void bytes_are_counted_while_the_cache_sleeps() {
   constexpr int64_t gets = 3000, apart = 16;
   Words words(gets * apart, "transparent", {{"nearcache_skip_cheap", "true"}});
@@ -938,7 +938,7 @@ void bytes_are_counted_while_the_cache_sleeps() {
   EXPECT_CACHED(stats.bytes_requested == gets * 16 && stats.bytes_from_network == gets * 16);
 }
 
-// An error, which fetches nothing.
+// An erroneous get, which fetches nothing.
 void gets_outside_an_epoch_count_no_bytes() {
   Words words(64);
   MPI_Win_unlock_all(words.win);
@@ -954,7 +954,7 @@ void gets_outside_an_epoch_count_no_bytes() {
   MPI_Win_lock_all(0, words.win);
 }
 
-// A stand-in for a GPU's driver, which stays loaded.
+// A stand-in for a GPU driver, which stays loaded.
 class Driver {
  public:
   explicit Driver(const char* name) {
@@ -982,7 +982,7 @@ class Driver {
 
 constexpr size_t device_bytes = 1 << 18;
 
-// A get into memory that is, or is not, a device's: passed by, or a hit.
+// Gets into memory of a device, which must bypass the cache, or into other memory, which must hit.
 void get_into(const Words& words, int64_t* to, bool device, const char* what) {
   const auto before = check::stats(words.win);
   std::fill_n(to, 8, -1);
@@ -996,8 +996,8 @@ void get_into(const Words& words, int64_t* to, bool device, const char* what) {
                 (int)(after.hits_full - before.hits_full));
 }
 
-// Memory of a GPU is not for the processor: gets into it are MPI's alone, repeated ones and those
-// of cached bytes, too.
+// The processor must not access a GPU's memory: only MPI performs gets into it, including repeated
+// gets and gets of cached bytes.
 void leave_device_memory_alone(const Driver& driver) {
   auto* device = driver.allocate(device_bytes);
   for (const char* mode : {"transparent", "always"}) {
@@ -1026,7 +1026,7 @@ void leave_device_memory_alone(const Driver& driver) {
   driver.free();
 }
 
-// What the driver gives back may be the program's at once, and the other way round.
+// Memory that the driver frees may at once be reused by the program, and vice versa.
 void follow_memory_that_changes_hands(const Driver& driver) {
   Words words(200);
   auto* memory = driver.allocate(device_bytes);
@@ -1044,7 +1044,7 @@ void follow_memory_that_changes_hands(const Driver& driver) {
   driver.free();
 }
 
-// A thread's or a fiber's stack may be anywhere, with a device's memory between it and the first
+// The stack of a thread or fiber may be anywhere, with device memory between it and the first
 // stack.
 void tell_stacks_apart(const Driver& driver) {
   Words words(200);
@@ -1069,8 +1069,8 @@ void tell_stacks_apart(const Driver& driver) {
   munmap(stack, device_bytes);
 }
 
-// HIP's answer for the program's own memory is an error, which is not the program's; and one that
-// waits to be looked at is not taken away.
+// HIP reports an error for the program's own memory. The program must not see that error, and an
+// error of its own that it has not queried yet must not be lost.
 void keep_errors_for_the_program(const Driver& driver, const Words& words) {
   auto* memory = (int64_t*)mmap(nullptr, device_bytes, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -1082,8 +1082,8 @@ void keep_errors_for_the_program(const Driver& driver, const Words& words) {
   munmap(memory, device_bytes);
 }
 
-// The last case, as drivers stay loaded: each is found though others were before, and by windows
-// that were there before.
+// The last case, as drivers stay loaded. Each driver is found although others were loaded before,
+// and by windows that already existed.
 void device_memory_is_left_to_mpi() {
   Words older(200);
   if (origin()) EXPECT(older.read(1, 50, 8));
@@ -1101,8 +1101,8 @@ void device_memory_is_left_to_mpi() {
   }
 }
 
-// Which bytes a put touches is not known where ranks count in different units: it ends all that is
-// cached of its target.
+// The bytes that a put touches are unknown if ranks have different displacement units; the put
+// drops everything cached of its target.
 void put_where_units_differ() {
   std::vector<int64_t> memory(8, 5);
   MPI_Info info = check::info("nearcache_mode", "always");
@@ -1130,8 +1130,8 @@ void put_where_units_differ() {
   MPI_Win_free(&win);
 }
 
-// Where somebody writes, a flush that has nothing to complete is an acquire all the same: in mode
-// transparent no get goes along with one from before it.
+// If some rank writes, even a flush with nothing to complete is an acquire: in mode transparent no
+// get may join one from before it.
 void flush_of_nothing_is_an_acquire() {
   Words words(20, "transparent", {{"nearcache_skip_cheap", "false"}});
   end_quiet_phase(words);
@@ -1151,7 +1151,7 @@ void flush_of_nothing_is_an_acquire() {
 }
 
 // Gets that would be served, and waits for their requests, with arguments that MPI reports as
-// wrong.
+// errors.
 void wrong_arguments_are_errors() {
   Words words(20);
   char library[MPI_MAX_LIBRARY_VERSION_STRING] = {};

@@ -1,5 +1,5 @@
-// Calls that fail, and synchronisation that another thread overtakes: run over shim_mpi, which a
-// test tells what to do.
+// Calls that fail, and synchronisation that another thread overtakes. Run over shim_mpi, which the
+// test controls.
 #include <algorithm>
 #include <thread>
 
@@ -7,7 +7,8 @@
 
 namespace {
 
-// A switch of shim_mpi. Without it (a run on the host alone) nothing fails and nothing waits.
+// Sets a switch of shim_mpi. Without the shim (a run on the host alone) nothing fails and nothing
+// waits.
 template <class... Arguments>
 long shim(const char* name, Arguments... arguments) {
   auto* function = reinterpret_cast<long (*)(Arguments...)>(dlsym(RTLD_DEFAULT, name));
@@ -18,8 +19,8 @@ bool shimmed() { return dlsym(RTLD_DEFAULT, "shim_fail") != nullptr; }
 
 constexpr int64_t garbage = -4242;
 
-// The flush that fails completes nothing: the one that is called again must reach MPI, and what was
-// fetched must be kept as it came.
+// A flush that fails completes nothing: the repeated flush must reach MPI, and the fetched data
+// must be kept as they arrived.
 void flush_is_tried_again_after_a_failure() {
   for (const char* mode : {"transparent", "always"}) {
     Words words(100, mode);
@@ -74,7 +75,7 @@ void failed_unlock_leaves_the_epoch_open() {
   if (origin()) EXPECT(words.read(1, 9) && words.read(1, 11));
 }
 
-// A request that failed is null all the same; its buffer holds anything.
+// A request that failed is null nevertheless; the contents of its buffer are undefined.
 void failed_wait_keeps_nothing() {
   const char* const names[] = {"MPI_Wait", "MPI_Test", "MPI_Waitall"};
   for (int how = 0; how < 3; how++) {
@@ -95,8 +96,8 @@ void failed_wait_keeps_nothing() {
   }
 }
 
-// A get that was refused after its head had been found under way: nothing may be written to its
-// buffer any more.
+// A get that is refused after its head was found in flight: nothing may be written to its buffer
+// any more.
 void refused_tail_leaves_the_buffer_alone() {
   for (const char* mode : {"transparent", "always"}) {
     Words words(100, mode);
@@ -126,8 +127,8 @@ void refused_get_is_not_counted() {
   EXPECT_EQ(after.bytes_from_network, before.bytes_from_network);
 }
 
-// An MPI may take the lock at the first call that needs it; the program may use it to keep others
-// out.
+// An MPI may acquire the lock at the first call that needs it; the program may rely on the lock to
+// keep others out.
 void first_flush_of_an_exclusive_lock_goes_down() {
   Words words(100);
   MPI_Win_unlock_all(words.win);
@@ -151,7 +152,7 @@ void first_flush_of_an_exclusive_lock_goes_down() {
   MPI_Win_lock_all(0, words.win);
 }
 
-// Until nobody is known to write, so that what was read is kept although gets complete.
+// Reads until no rank is known to write, so that what was read is kept although gets complete.
 void settle(const Words& words) {
   for (int turn = 0; turn < 20000 && check::cached(); ++turn) {
     const uint64_t before = check::stats(words.win).hits_full;
@@ -160,8 +161,8 @@ void settle(const Words& words) {
   }
 }
 
-// As where another rank has revoked the communicator, or is gone: by that the sender knows what
-// that one did before.
+// As if another rank had revoked the communicator or had ended: from the failure, the sender learns
+// what that rank did before.
 void a_send_that_fails_tells_of_others() {
   Words words(100, "transparent");
   if (!shimmed()) return;
@@ -178,8 +179,8 @@ void a_send_that_fails_tells_of_others() {
   }
 }
 
-// It counts one phase less than the others from then on, for good: what it tells them of its writes
-// is not old, and they hear it again.
+// From then on this rank counts one phase less than the others. What it tells them of its writes
+// must not be taken as outdated, and they must be told again.
 void a_barrier_fails_at_a_rank_that_writes() {
   Words words(100, "transparent");
   if (!shimmed()) return;
@@ -213,8 +214,8 @@ void a_barrier_fails_at_a_rank_that_writes() {
   expect(1000);
 }
 
-// One thread's flush is completing its put while another reads the same word: what that one got may
-// be older than the put.
+// One thread's flush is completing its put while another thread reads the same word, which may be
+// older than the put.
 void get_during_another_threads_flush_of_a_put() {
   Words words(100);
   if (!origin() || !shimmed()) return;
@@ -239,7 +240,7 @@ void get_during_another_threads_flush_of_a_put() {
 
 }  // namespace
 
-// With --single there are no threads, and the cache takes its short ways.
+// With --single there is one thread, and the cache takes its single-threaded paths.
 int main(int argc, char** argv) {
   const bool single = std::any_of(
       argv + 1, argv + argc, [](const char* word) { return std::strcmp(word, "--single") == 0; });

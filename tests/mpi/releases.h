@@ -10,22 +10,23 @@
 
 namespace releases {
 
-// They keep nothing, and a std::function for each of them is half of the compiler's time.
+// The steps capture nothing; a std::function for each of them would account for half of the compile
+// time.
 using Step = void (*)();
 
-// One call by which rank 1 lets others know what it has stored; it does what comes before and after
-// unseen.
+// One call by which rank 1 notifies others of what it has stored. What precedes and follows the
+// call is hidden from Nearcache.
 struct Row {
   std::string symbol;
   Step prepare, call, finish;
-  Step partner = nullptr;  // rank 0, meanwhile
+  Step partner = nullptr;  // what rank 0 does meanwhile
 };
 using Rows = std::vector<Row>;
 
 void add_collectives(Rows& rows);
 void add_files(Rows& rows);
 
-// Numbers of two ranks, as arrays of whichever type a call wants.
+// The numbers of two ranks, as arrays of the type that a call requires.
 struct Numbers {
   int small[2];
   int64_t large[2];
@@ -41,7 +42,7 @@ struct Numbers {
 inline int sent[8], received[8];
 inline const Numbers ones{1, 1}, places{0, 1}, bytes{0, 4};
 inline const MPI_Datatype ints[2] = {MPI_INT, MPI_INT};
-inline MPI_Comm self, ring, made, other;  // of the rank itself; `ring` with a topology
+inline MPI_Comm self, ring, made, other;  // self: this rank alone; ring: with a topology
 inline MPI_Request request, peer;
 inline MPI_Win win;
 inline void* memory;
@@ -58,7 +59,7 @@ inline void* memory;
 #define ROW(symbol, prepare, arguments, finish) \
   if (has_##symbol)                             \
     rows.push_back({#symbol, prepare, [] { EXPECT_EQ(symbol arguments, MPI_SUCCESS); }, finish});
-// And with large counts.
+// The row, and its variant with large counts.
 #define BOTH(symbol, prepare, arguments, finish) \
   ROW(symbol, prepare, arguments, finish)        \
   ROW(symbol##_c, prepare, arguments, finish)

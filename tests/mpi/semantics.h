@@ -9,28 +9,29 @@
 namespace semantics {
 
 constexpr int64_t words = 64;  // of each rank's window
-constexpr int target = 1;      // whose window rank 0 reads
+constexpr int target = 1;      // the rank whose window rank 0 reads
 constexpr int64_t place = 5;   // the word under test
 constexpr int64_t far_place = 40;
 
 struct Window {
   MPI_Win win;
   int64_t* memory;
-  int64_t version;  // of the contents, the same on all ranks
+  int64_t version;  // of the contents; the same on all ranks
   bool allocated;
   bool created;
 };
 
-// The calls of a row are those of rank 0, its origin, and of the target. Other ranks are
+// The calls of a row are made by rank 0, its origin, and by the target. The other ranks are
 // neighbours: they only read, before the target changes its memory. Where ranks share their caches
-// (option share), what they fetch is in the origin's, too.
+// (option share), what they fetch is in the origin's cache, too.
 inline bool origin() { return check::rank == 0; }
 inline bool neighbour() { return check::rank > target; }
 inline bool shares() { return check::cached() && std::getenv("NEARCACHE_SHARE") != nullptr; }
-// A communicator of origin and target; of neighbours among themselves.
+// Returns a communicator of origin and target; on neighbours, one of the neighbours.
 MPI_Comm pair();
 
-// Whether the completion of a plain get is an acquire; else a program must not learn by it.
+// Returns whether the completion of a plain get is an acquire; otherwise a program must not learn
+// of changes by it.
 inline bool strict_flush() { return std::getenv("NEARCACHE_STRICT_FLUSH") != nullptr; }
 
 inline int64_t value(int64_t version, int64_t word) { return version * 1000 + word; }
@@ -39,19 +40,18 @@ inline void get(Window& window, int64_t* to, int64_t word = place) {
   MPI_Get(to, 1, MPI_INT64_T, target, word, 1, MPI_INT64_T, window.win);
 }
 
-// Collective: new contents, stored by their owners in an exclusive epoch. No rank may hold an
-// epoch.
+// Collective. Owners store new contents in an exclusive epoch. No rank may hold an epoch.
 void change(Window& window);
 
-// Collective, before a change: neighbours read both places, in an epoch of their own, or in the one
-// that they have.
+// Collective, before a change. Neighbours read both places, in an epoch of their own or in the one
+// already open.
 void neighbours_read(Window& window);
 void neighbours_read_within(Window& window);
 
-// On the target only: new contents while this rank holds a shared epoch on itself.
+// Called by the target only: stores new contents while this rank holds a shared epoch on itself.
 void change_in_epoch(Window& window);
 
-// A window of all ranks in mode `mode` around `body`.
+// Runs `body` with a window of all ranks in mode `mode`.
 void with_window(bool allocate, const char* mode, const std::function<void(Window&)>& body);
 
 void add_complete_rows(std::vector<check::Case>& cases);

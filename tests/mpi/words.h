@@ -1,4 +1,4 @@
-// A window of 64-bit words that say where they are: what most tests read.
+// A window of 64-bit words that encode their own position; most tests read one of these.
 #ifndef NEARCACHE_TESTS_WORDS_H
 #define NEARCACHE_TESTS_WORDS_H
 
@@ -7,7 +7,7 @@
 
 #include "check.h"
 
-// All ranks make it; word i of rank r holds word(r, i).
+// Created collectively; word i of rank r holds word(r, i).
 class Words {
  public:
   using Keys = std::initializer_list<std::pair<const char*, std::string>>;
@@ -44,7 +44,7 @@ class Words {
 
   void flush(int target) const { MPI_Win_flush(target, win); }
 
-  // Gets and flushes; false and a message if a word is wrong.
+  // Gets words and flushes; returns false and prints a message if a word is wrong.
   bool read(int target, int64_t at, int words = 1) const {
     std::vector<int64_t> got(words, -1);
     get(got.data(), target, at, words);

@@ -1,7 +1,7 @@
-/* What the multi-PE test programs share: checks that every PE reports, and named cases. A program
- * prints `ok NAME` on PE 0 and `FAILED NAME: detail` on any PE; it ends with 1 where a check
- * failed. Nearcache's functions (nearcache/shmem.h) do nothing where it is not loaded, so the very
- * same binary shows what the OpenSHMEM library does without it. */
+/* Shared by the multi-PE test programs: checks that every PE reports, and named cases. A program
+ * prints `ok NAME` on PE 0 and `FAILED NAME: detail` on any PE; it exits with 1 if a check failed.
+ * Nearcache's functions (nearcache/shmem.h) do nothing where it is not loaded, so the same binary
+ * shows what the OpenSHMEM library does without it. */
 #ifndef NEARCACHE_TESTS_SHMEM_CHECK_H
 #define NEARCACHE_TESTS_SHMEM_CHECK_H
 
@@ -13,11 +13,11 @@
 
 #include "nearcache/shmem.h"
 
-enum { most_failures = 20 }; /* printed by a PE */
+enum { most_failures = 20 }; /* printed by each PE */
 
 extern int me, pes;
-extern int failures;        /* of this PE */
-extern const char* current; /* what runs now */
+extern int failures;        /* on this PE */
+extern const char* current; /* name of the running case */
 
 __attribute__((format(printf, 1, 2))) void fail(const char* format, ...);
 
@@ -29,21 +29,21 @@ struct test_case {
   const char* name;
   void (*run)(void);
 };
-/* Runs cases one after the other, all PEs together; those whose name begins with `only`, if it is
- * not null. */
+/* Runs cases one after the other on all PEs together. If `only` is not null, runs only the cases
+ * whose names begin with it. */
 void run_cases(const struct test_case* cases, size_t count, const char* only);
 
-/* Under SHMEM_THREAD_MULTIPLE if the environment has CHECK_THREADED. */
+/* Initialises OpenSHMEM, with SHMEM_THREAD_MULTIPLE if CHECK_THREADED is in the environment. */
 void check_start(void);
 void check_start_threaded(void);
-/* Says how much the cache served, and ends. Returns the exit code. */
+/* Reports how much the cache served, finalizes, and returns the exit code. */
 int check_end(void);
 
-/* Destroys a context. Open MPI 4.1.4 over tcp hangs in finalize if the last that a context did was
- * a get: so it puts something. `word` is symmetric, and nobody's. */
+/* Destroys a context. Open MPI 4.1.4 over tcp hangs in finalize if the last operation of a context
+ * was a get, so this puts to `word` first: a symmetric word that nothing else uses. */
 void retire_context(shmem_ctx_t ctx, long* word);
 
-/* The counters of this process; 0 without Nearcache. */
+/* Returns the counters of this process; all 0 without Nearcache. */
 nearcache_stats stats_now(void);
 
 #endif

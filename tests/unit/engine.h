@@ -1,4 +1,4 @@
-// A get cache with its region and the few lines of a front end that every test of it needs.
+// A get cache with its region, and the few lines of a front end that all tests of it need.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct Engine {
     cache->set_costs(1900, 0.17);
   }
 
-  // What byte `i` of a target's memory holds: known from its address, so that a wrong copy shows.
+  // The expected byte `i` of a target's memory. It depends on the address, so a wrong copy shows.
   static std::byte content(uint32_t target, int64_t at) {
     return static_cast<std::byte>((static_cast<uint64_t>(at) * 0x9e3779b97f4a7c15u >> 56) +
                                   target * 31);
@@ -48,7 +48,7 @@ struct Engine {
     return true;
   }
 
-  // One whole get: served or fetched at once. Says whether it was a hit.
+  // Performs one whole get, served or fetched at once. Returns whether it was a hit.
   bool get(const Key& key, uint64_t bytes) {
     const auto found = lookup(key, bytes);
     if (found.found == GetCache::Found::full) {

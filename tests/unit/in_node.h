@@ -18,7 +18,7 @@ struct InNode {
   std::vector<std::unique_ptr<NodeFabric>> fabrics;  // by rank
 
   InNode() = default;
-  // The first `count` of a job of `ranks`, which go by `others` to the rest.
+  // The first `count` ranks of a job of `ranks`; `others` connect them to the remaining ranks.
   explicit InNode(size_t count, int ranks, const std::vector<Fabric*>& others = {}) {
     std::string wrong;
     arena = Arena::make(64 << 20, &wrong);

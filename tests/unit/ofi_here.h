@@ -1,4 +1,4 @@
-// Whether the fabric over libfabric can be tested here.
+// Returns whether the fabric over libfabric can be tested here.
 #pragma once
 
 #include <dlfcn.h>

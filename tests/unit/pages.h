@@ -1,5 +1,5 @@
-// A page cache over a lazy transport, and what a program would know of it: every access is checked
-// against the memory it should see.
+// A page cache over a lazy transport, and the program's view of memory, against which every access
+// is checked.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ inline PageCacheOptions small_cache() {
   options.line = 64;
   options.dirty_pages = 4;
   options.readahead = 0;
-  options.longest_age_ns = 1e18;  // under a sanitizer a test may take longer than what is old
+  options.longest_age_ns = 1e18;  // tests under a sanitizer may take longer
   return options;
 }
 
@@ -43,7 +43,7 @@ struct Pages {
   }
   ~Pages() { sound(); }
 
-  // Invariants and what the transport noticed; after every operation.
+  // Checks the invariants and what the transport found wrong; called after every operation.
   void sound() {
     const char* broken = cache.broken();
     EXPECT_EQ(broken, nullptr) << broken;
@@ -58,18 +58,18 @@ struct Pages {
     sound();
     return to;
   }
-  // A read of what the program expects there.
+  // Reads, and checks that the bytes are what the program expects there.
   void get(size_t at, size_t bytes, int pe = 1) {
     const uint8_t* from = &expect(at, pe);
     EXPECT_EQ(read(at, bytes, pe), Bytes(from, from + bytes)) << "at " << at << " of PE " << pe;
   }
-  // The same, and says whether no transfer was needed.
+  // Like get(); returns whether no transfer was needed.
   bool served(size_t at, size_t bytes, int pe = 1) {
     const uint64_t calls = net.counts().calls();
     get(at, bytes, pe);
     return net.counts().calls() == calls;
   }
-  // How often the program waited for the network in an action.
+  // Returns how often the program waited for the network during `action`.
   template <class Action>
   uint64_t waits(Action action) {
     const uint64_t before = net.counts().waits();
@@ -90,7 +90,7 @@ struct Pages {
     std::fill(from.begin(), from.end(), uint8_t{0});
     sound();
   }
-  // The owner of the memory, or another PE, stores to it.
+  // Stores to memory as its owner, or as another PE.
   void other_writes(size_t at, size_t bytes, int pe = 1) {
     for (size_t i = at; i < at + bytes; ++i) {
       ++net.memory(base + i, pe);
@@ -134,7 +134,7 @@ struct Pages {
         ASSERT_EQ(net.memory(base + i, pe), expect(i, pe)) << "byte " << i << " of PE " << pe;
     }
   }
-  // Pages with bytes that are not put yet.
+  // Returns the number of pages with bytes that have not been put yet.
   size_t dirty_pages(size_t page) const {
     size_t pages = 0;
     for (int pe = 0; pe < pes; ++pe) {

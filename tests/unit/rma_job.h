@@ -1,7 +1,8 @@
 // A job of ranks in one process, each with an engine and one window, on a network that delays and
-// mixes what it carries. Ranks that follow each other may be of one node and share its memory, or
-// words only: then the memory of the windows is reached by the kernel, as that of another process,
-// or not at all. If asked for, the network reads and writes memory without its owner.
+// reorders what it carries. Consecutive ranks may belong to one node and share its memory, or only
+// its words. In the latter case the memory of windows is accessed through the kernel, like that of
+// another process, or not at all. If requested, the network reads and writes memory without
+// involving its owner.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,9 +29,9 @@ struct Job {
 
   net::StubNetwork network;
   std::vector<std::unique_ptr<Engine>> engines;
-  std::vector<std::unique_ptr<Node>> nodes;  // of each rank, as it knows it
+  std::vector<std::unique_ptr<Node>> nodes;  // of each rank, as that rank knows it
   std::vector<std::vector<uint64_t>> own;    // memory that is not shared
-  std::vector<std::span<uint64_t>> memory;   // of each rank's window, in words, which are its unit
+  std::vector<std::span<uint64_t>> memory;   // of each rank's window, in words (its unit)
   std::vector<Window*> windows;
 
   Job(int ranks, uint64_t seed, size_t words = 64, int on_node = 1,
@@ -68,19 +69,20 @@ struct Job {
   Window& window(int rank) { return *windows[static_cast<size_t>(rank)]; }
   uint64_t& word(int rank, size_t index) { return memory[static_cast<size_t>(rank)][index]; }
 
-  // Everybody sends what is held, and one batch arrives somewhere; false if none is under way.
+  // Sends everything that ranks hold, and delivers one batch somewhere; returns false if none is in
+  // flight.
   bool step() {
     for (const auto& engine : engines) engine->push();
     const int rank = network.draw();
     return rank >= 0 && engines[static_cast<size_t>(rank)]->poll();
   }
-  // Lets the network go on until `done`; false if nothing moves any more.
+  // Lets the network proceed until `done` returns true; returns false if nothing moves any more.
   template <class Done>
   bool run(Done done) {
     for (;;) {
       if (done()) return true;
       if (step()) continue;
-      bool any = false;  // ranks that sent to themselves, or hold something
+      bool any = false;  // whether a rank sent to itself, or holds something
       for (const auto& engine : engines) any = engine->poll() || any;
       if (!any && network.draw() < 0) return done();
     }
@@ -94,7 +96,7 @@ struct Job {
     const Mark mark = window(origin).unlock(target);
     return run([&] { return window(origin).reached(target, mark); });
   }
-  // By words nothing tells how much is on its way, as MPI_Win_fence knows.
+  // With shared words, nothing tells how much is in flight; MPI_Win_fence knows.
   bool flush_for_words() {
     if (!windows.front()->all_near()) return true;
     for (Window* each : windows) each->flush_all();
@@ -108,7 +110,7 @@ struct Job {
   bool fence() {
     if (!flush_for_words() || !all_transferred()) return false;
     for (Window* each : windows) each->fence_enter();
-    // By words, each look at a window may move others on.
+    // With shared words, each look at a window may let other ranks proceed.
     const auto met = [&] {
       return std::ranges::count_if(windows, [](Window* each) {
                return each->fence_met() && each->all_landed();

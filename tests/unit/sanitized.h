@@ -1,5 +1,5 @@
-// A sanitizer takes ten times as long: there a random run may be shorter, and what only measures
-// how well a policy does may be left out.
+// Code under a sanitizer takes ten times as long: random runs may be shorter there, and checks that
+// only measure how good a policy is may be left out.
 #pragma once
 
 namespace nearcache {

@@ -1,4 +1,4 @@
-// Traces made by hand for tests, byte for byte, apart from the library's own writer.
+// Traces made by hand for tests, byte for byte, independent of the library's own writer.
 #pragma once
 
 #include <sys/mman.h>
@@ -45,7 +45,7 @@ class TraceBytes {
     displacement_ = 0;
     return *this;
   }
-  // Fills in what the block's header says; called by `block` and `end`.
+  // Fills in the block's header; called by `block` and `end`.
   TraceBytes& close() {
     if (block_ == 0) return *this;
     patch(block_ + 4, bytes.size() - block_ - trace_block_header_bytes);
@@ -135,7 +135,7 @@ class TraceBytes {
   int64_t target_ = 0, displacement_ = 0;
 };
 
-// A folder that goes with the test.
+// A folder that is removed after the test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -161,7 +161,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// A file in memory: for the thousands of files of tests with damaged ones.
+// A file in memory, for tests that need thousands of damaged files.
 class MemoryFile {
  public:
   MemoryFile() : file_(memfd_create("nearcache-trace", MFD_CLOEXEC)) {}
@@ -169,7 +169,7 @@ class MemoryFile {
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
 
-  // Its path, once it holds `bytes`.
+  // Writes `bytes` to the file and returns its path.
   std::string write(const std::vector<uint8_t>& bytes) const {
     const bool written =
         ftruncate(file_, static_cast<off_t>(bytes.size())) == 0 &&
@@ -181,7 +181,7 @@ class MemoryFile {
   int file_;
 };
 
-// `whole` with a few bytes changed.
+// Returns `whole` with a few bytes changed.
 template <class Random>
 std::vector<uint8_t> damaged(std::vector<uint8_t> whole, Random& random) {
   for (uint64_t flips = 1 + random() % 4; flips > 0; --flips) {

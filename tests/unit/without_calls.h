@@ -1,4 +1,4 @@
-// A test in a process of its own, to which the kernel refuses some system calls, for good.
+// Runs a test in a process of its own in which the kernel refuses some system calls for good.
 #pragma once
 
 #include <linux/filter.h>

@@ -1,5 +1,5 @@
-/* Cases of the OpenSHMEM contract (docs/semantics-openshmem.md), each a small program: all PEs run
- * it together, and each says what it finds wrong. */
+/* Cases of the OpenSHMEM contract (docs/semantics-openshmem.md), each a small program that all PEs
+ * run together; each PE reports what it finds wrong. */
 #ifndef FRONT_H
 #define FRONT_H
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 extern int me, pes, right, left; /* this PE, their number, its neighbours */
-extern long wrong;               /* findings of this PE */
+extern long wrong;               /* errors found by this PE */
 
 #define EXPECT(found, expected)                                                            \
   do {                                                                                     \
@@ -23,7 +23,7 @@ struct front_case {
 };
 extern const struct front_case write_cases[], order_cases[], memory_cases[], api_cases[];
 
-/* Counters of this process; zero without the library. */
+/* Returns the counters of this process; all zero without Nearcache. */
 nearcache_stats counted(void);
 
 #endif

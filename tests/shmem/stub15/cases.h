@@ -1,5 +1,5 @@
-/* What the cases have in common. The program is PE 0; what it puts to PE 1 and what the cache does
- * about it is recorded by the stub. */
+/* Shared by the cases. The program is PE 0; the stub records what it puts to PE 1 and what the
+ * cache does about it. */
 #ifndef CASES_H
 #define CASES_H
 #include <nearcache/shmem.h>
@@ -14,22 +14,22 @@ extern const struct stub_case hinted_cases[], order_cases[], since16_cases[], te
     thread_cases[], unordered_cases[];
 
 enum { heap_bytes = 256 << 10 };
-extern char* heap; /* symmetric; nothing of it is cached */
+extern char* heap; /* symmetric; none of it is cached */
 
-/* Puts the word at the end of the heap, as the first word after a quiet may go at once, and clears
- * what arrived. */
+/* Puts the word at the end of the heap, because the first word after a quiet may be sent at once,
+ * then clears the record of calls that arrived. */
 void begin(void);
 
 void expect(int holds, const char* what, int line);
 #define EXPECT(condition) expect(condition, #condition, __LINE__)
 
-/* How many calls with this in their name have arrived since stub_clear(). */
+/* Returns how many calls whose names contain `part` have arrived since stub_clear(). */
 int arrived(const char* part);
-/* Whether a put that covers the place has. */
+/* Returns whether a put that covers `place` has arrived. */
 int put_arrived(const void* place);
-/* A new context of a team. */
+/* Creates a context of a team. */
 shmem_ctx_t made_by(shmem_team_t team);
-/* The word as PE 1 has it, and where in the heap one lies. */
+/* The word's value at PE 1, and the address of a word in the heap. */
 long remote_value(const long* word);
 long* word_at(size_t offset);
 #endif

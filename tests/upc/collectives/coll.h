@@ -1,4 +1,4 @@
-/* What the programs of this folder share: random numbers that are the same on every thread, delays,
+/* Shared by the programs of this folder: random numbers that are the same on every thread, delays,
  * and a check that ends the program. */
 #ifndef COLL_H
 #define COLL_H
@@ -18,7 +18,7 @@ static inline uint64_t coll_next(uint64_t* state) { /* splitmix64 */
   z = (z ^ z >> 27) * 0x94d049bb133111ebu;
   return z ^ z >> 31;
 }
-/* Below n. */
+/* Returns a random number below n, the same on every thread. */
 static inline size_t coll_random(size_t n) { return coll_next(&coll_random_state) % n; }
 
 static inline void coll_seed(uint64_t seed) {
@@ -26,7 +26,7 @@ static inline void coll_seed(uint64_t seed) {
   coll_private_state = seed * 1000 + (uint64_t)MYTHREAD;
 }
 
-/* Threads get out of step: now and then one is late. */
+/* Now and then delays a thread, so that threads get out of step. */
 static inline void coll_delay(void) {
   if (coll_next(&coll_private_state) % 8 != 0) return;
   const struct timespec pause = {0, (long)(coll_next(&coll_private_state) % 300000)};
@@ -43,7 +43,7 @@ static inline void coll_delay(void) {
     }                                                                                      \
   } while (0)
 
-/* The pointer to `address` on `thread`, phase 0. */
+/* Returns the pointer to `address` on `thread`, with phase 0. */
 static inline ncupc_ptr coll_at(int thread, uint64_t address) {
   return ncupc_make(address, (size_t)thread, 0);
 }

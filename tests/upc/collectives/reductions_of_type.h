@@ -1,5 +1,5 @@
-/* The part of reductions.c that is there for each type: included with T, the type, and SUFFIX, the
- * end of its functions' names. */
+/* The part of reductions.c that exists once per type. Included with T, the type, and SUFFIX, the
+ * suffix of its functions' names. */
 
 #define JOIN_NAMES(a, b) a##b
 #define JOIN(a, b) JOIN_NAMES(a, b)
@@ -8,7 +8,7 @@
 #define NAME_OF(suffix) TYPE_NAME_OF(suffix)
 #define TYPE_NAME NAME_OF(SUFFIX)
 
-/* Integers wrap. */
+/* Integers wrap around. */
 #define WRAPPED(a, op, b) \
   ((T)0.5 != 0 ? (T)((a)op(b)) : (T)((unsigned long)(a)op(unsigned long)(b)))
 
@@ -20,7 +20,7 @@ static T OF_TYPE(composed_)(T a, T b) { /* first a, then b */
 
 static T OF_TYPE(larger_)(T a, T b) { return a > b ? a : b; }
 
-/* As C does it, one after the other. */
+/* Combines two values as C does. */
 static T OF_TYPE(combined_)(upc_op_t op, T a, T b) {
   switch (op) {
     case UPC_ADD:

@@ -1,4 +1,5 @@
-/* Checks of the runtime's test programs: what fails is told, and the program's status says so. */
+/* Checks of the runtime's test programs: failures are printed, and reflected in the program's exit
+ * status. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -10,7 +11,7 @@
 
 static int failures;
 
-/* No attribute: a check without a message has an empty format. */
+/* No format attribute: a check without a message has an empty format. */
 static inline void failed(const char* file, int line, const char* condition, const char* format,
                           ...) {
   if (++failures > 10) return;
@@ -25,13 +26,13 @@ static inline void failed(const char* file, int line, const char* condition, con
 #define CHECK(condition, ...) \
   ((condition) ? (void)0 : failed(__FILE__, __LINE__, #condition, "" __VA_ARGS__))
 
-/* A program ends with it. */
+/* Returns the exit status of a program. */
 static inline int verdict(void) {
   if (failures == 0) printf("thread %d of %d: ok\n", MYTHREAD, THREADS);
   return failures != 0;
 }
 
-/* Numbers that look random, the same in every run; a thread may have several streams. */
+/* Pseudo-random numbers, the same in every run; a thread may have several streams. */
 static inline uint64_t next_random(uint64_t* state) {
   uint64_t x = (*state += 0x9e3779b97f4a7c15u);
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
