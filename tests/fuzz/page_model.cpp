@@ -23,8 +23,8 @@ using Bytes = std::vector<uint8_t>;
 struct Known {
   uint8_t newest = 0;
   std::vector<uint8_t> older;  // may be served until the next acquire or quiet
-  bool foreign = false;  // written by others since the last acquire; ours again after the next
-  bool direct = false;   // a direct put to it may be in flight
+  bool foreign = false;        // written by others since the last acquire; theirs until then
+  bool direct = false;         // a direct put to it may be in flight
 };
 
 class Model {

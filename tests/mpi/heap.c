@@ -1,10 +1,10 @@
-/* Where the program's blocks lie, and whether Nearcache allocates beside them. The program's own
- * malloc counts the calls that come from Nearcache's object. Rank 0 prints
+/* Shows where the program's blocks lie, and whether Nearcache allocates beside them. The program's
+ * own malloc counts the calls that come from Nearcache's object. Rank 0 prints
  *
- *   before OFFSETS           of blocks from the heap's beginning, allocated before MPI_Init
+ *   before OFFSETS           of blocks allocated before MPI_Init, from the heap's beginning
  *   from nearcache N         calls until MPI_Finalize has returned
- *   attached N               blocks to a dynamic window, up to a thousand; with the argument
- *                            `attach` */
+ *   attached N               blocks attached to a dynamic window, up to a thousand; with the
+ * argument `attach` */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -38,7 +38,7 @@ void* realloc(void* block, size_t bytes) {
 static char* heap_begin(void) {
   char line[256];
   unsigned long begin = 0;
-  static char buffer[4096]; /* so that stdio allocates none */
+  static char buffer[4096]; /* so that stdio allocates no buffer */
   FILE* maps = fopen("/proc/self/maps", "r");
   setvbuf(maps, buffer, _IOFBF, sizeof buffer);
   while (!begin && fgets(line, sizeof line, maps))
@@ -47,7 +47,7 @@ static char* heap_begin(void) {
   return (char*)begin;
 }
 
-/* Gets of each kind, in a window whose calls are all seen. */
+/* Gets of each kind, in a window all of whose calls Nearcache sees. */
 static void read_words(int rank, int ranks) {
   static long memory[words], got[words];
   MPI_Win win;
@@ -70,7 +70,7 @@ static void read_words(int rank, int ranks) {
   MPI_Win_free(&win);
 }
 
-/* Small blocks one after the other, as a list that grows. */
+/* Attaches small blocks one after the other, as a growing list does. */
 static int attach(void) {
   MPI_Win win;
   int attached = 0;

@@ -1,4 +1,4 @@
-// What the published prototype of the paper gets wrong, one test each, named for the symptom.
+// Errors of the paper's published prototype, one test each, named for the symptom.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,10 +9,10 @@
 
 namespace {
 
-// A second target: rank 2, or with two ranks the origin itself.
+// Returns a second target: rank 2, or the origin itself if there are only two ranks.
 int other() { return check::ranks > 2 ? 2 : 0; }
 
-// The prototype keeps 64 copies per window for the end of an epoch, then exits.
+// The prototype keeps 64 copies per window until the end of an epoch, then exits.
 void many_gets_before_one_flush(int gets, const char* mode) {
   Words words(10000, mode);
   if (!origin()) {
@@ -53,8 +53,8 @@ void flush_all_completes() {
   }
 }
 
-// The prototype completes all targets' gets at the flush of one: it caches a buffer that is still
-// being filled.
+// A flush of one target makes the prototype complete the gets of all targets: it caches a buffer
+// that is still being filled.
 void flush_of_one_rank_completes_only_its_gets() {
   for (const char* mode : {"transparent", "always"}) {
     Words words(100, mode);
@@ -64,7 +64,7 @@ void flush_of_one_rank_completes_only_its_gets() {
       words.get(&second, other(), 3);
       words.flush(other());
       EXPECT(Words::right(&second, other(), 3));
-      words.get(&again, 1, 3);  // rank 1's get is still under way
+      words.get(&again, 1, 3);  // rank 1's get is still in flight
       words.flush(1);
       EXPECT(Words::right(&first, 1, 3) && Words::right(&again, 1, 3));
       EXPECT(words.read(1, 3) && words.read(other(), 3));
@@ -72,7 +72,7 @@ void flush_of_one_rank_completes_only_its_gets() {
   }
 }
 
-// A bigger get of the same place, while the smaller one is unfinished and another rank is flushed.
+// A larger get of the same place while the smaller one is unfinished and another rank is flushed.
 void longer_get_after_flush_of_other_rank() {
   Words words(100);
   if (origin()) {
@@ -86,7 +86,7 @@ void longer_get_after_flush_of_other_rank() {
   }
 }
 
-// Rank 1 exposes 4 GiB and a bit of memory that is never touched but in two places.
+// Rank 1 exposes slightly more than 4 GiB of memory, of which only two places are ever touched.
 void far_displacements(int unit, MPI_Aint far) {
   constexpr size_t bytes = (size_t{1} << 32) + 65536;
   char* memory = nullptr;
@@ -178,7 +178,7 @@ void proc_null_leaves_the_buffer_alone() {
   }
 }
 
-// MPI_PROC_NULL is -1 in MPICH: it must not stand for anything else. Real programs come to it by
+// MPI_PROC_NULL is -1 in MPICH; it must not be taken for anything else. Real programs get it from
 // MPI_Cart_shift.
 void synchronising_proc_null_completes_nothing() {
   for (const char* mode : {"transparent", "always"}) {
@@ -207,7 +207,7 @@ void synchronising_proc_null_completes_nothing() {
   }
 }
 
-// The same for the lock and unlock of nobody, inside another lock's epoch.
+// Like the previous case, for lock and unlock of MPI_PROC_NULL inside another lock's epoch.
 void unlocking_proc_null_completes_nothing() {
   Words words(100);
   MPI_Win_unlock_all(words.win);
@@ -236,7 +236,7 @@ int error_class(int code) {
   return found;
 }
 
-// The host is asked by its PMPI name for what it says to the same arguments.
+// Calls the host by its PMPI name to learn what it returns for the same arguments.
 void failed_get_is_not_a_hit() {
   Words words(100);
   MPI_Win_set_errhandler(words.win, MPI_ERRORS_RETURN);
@@ -314,7 +314,7 @@ void rand_sequence_is_untouched() {
   EXPECT_EQ(rand(), expected[drawn]);
 }
 
-// With a weak hash 3 of 400 stay.
+// With a weak hash, 3 of 400 stay.
 void equal_gets_stay_resident(int stride, const char* adaptive) {
   constexpr int gets = 400, bytes = 64;
   std::vector<char> memory(gets * 512 + bytes), got(bytes);
@@ -386,8 +386,7 @@ long resident_kib() {
   return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-// What windows leave behind shows as growth between two late cycles; an early one warms the
-// allocator.
+// Leaks of windows show as growth between two late cycles; an early cycle warms up the allocator.
 void window_cycles_leak_nothing() {
   int cycles = 10000;
   for (size_t i = 0; i + 1 < check::rest.size(); i++) {
@@ -420,8 +419,8 @@ void window_cycles_leak_nothing() {
   if (origin()) {
     std::printf("window_cycles: %d cycles, %ld KiB grown\n", cycles, grown);
   }
-  // 8,000 windows at the least record of 64 B would be 500 KiB; a leaked 4,096-entry index much
-  // more.
+  // 8,000 leaked records of at least 64 B would be 500 KiB; a leaked 4,096-entry index is much
+  // larger.
   EXPECT(grown < 8000);
 }
 

@@ -1,13 +1,13 @@
 // A modelled network delays every one-sided operation, whatever its name and however its completion
-// is found out. Only that nothing is faster than the model is checked; how much slower it is
-// depends on the machine.
+// is detected. Only that nothing is faster than the model is checked; how much slower it is depends
+// on the machine.
 #include <chrono>
 
 #include "words.h"
 
 namespace {
 
-constexpr double latency_ms = 5;  // as test_modelled.py sets it
+constexpr double latency_ms = 5;  // as set by test_modelled.py
 
 double elapsed_ms(const std::function<void()>& act) {
   const auto before = std::chrono::steady_clock::now();
@@ -50,7 +50,7 @@ void plain_operations(MPI_Win win) {
 #endif
 }
 
-// However a request's completion is found out.
+// Returns all ways to detect a request's completion.
 std::vector<std::pair<const char*, std::function<void(MPI_Request*)>>> waits() {
   return {
       {"Wait", [](MPI_Request* r) { MPI_Wait(r, MPI_STATUS_IGNORE); }},
@@ -119,7 +119,7 @@ void requests(MPI_Win win) {
       wait(&request);
     });
   }
-  // What moves nothing takes no time: a hit's request is such a one.
+  // What transfers nothing takes no time; the request of a hit is an example.
   const double took = elapsed_ms([&] {
     for (int i = 0; i < 1000; i++) {
       MPI_Rget(nullptr, 0, MPI_INT64_T, 1, 0, 0, MPI_INT64_T, win, &request);

@@ -1,5 +1,5 @@
 // Quiet phases (docs/semantics.md): what mode transparent keeps although gets complete, and what
-// ends that. Run with NEARCACHE_QUIET_AFTER=0 and by shared memory: ranks wait for each other by
+// ends that. Run with NEARCACHE_QUIET_AFTER=0 and over shared memory: ranks wait for each other by
 // loads, and by messages that Nearcache does not see.
 #include <dlfcn.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ bool asks_for_more_than_nothing() {
   return std::strcmp(std::getenv("NEARCACHE_QUIET_AFTER"), "0") != 0;
 }
 
-// Rank `to` goes on when rank `from` has come here, by a message that Nearcache does not see.
+// Rank `to` waits until rank `from` gets here, by a message that Nearcache does not see.
 void after(int from, int to) {
   int token = 0;
   if (check::rank == from) HIDDEN(MPI_Send)(&token, 1, MPI_INT, to, 77, check::hidden_comm);
@@ -62,7 +62,7 @@ using Read = void (*)(const Window&, int64_t*, int64_t, int);
 
 uint64_t full_hits(const Window& window) { return check::stats(window.win).hits_full; }
 
-// Reads until the reader is in a quiet phase: others must know that it reads.
+// Reads until the reader is in a quiet phase, for which others must know that it reads.
 void settle(const Window& window, Read read) {
   MPI_Barrier(check::world);
   if (check::rank == reader) {
@@ -160,7 +160,7 @@ void a_writer_that_had_no_window() {
   a_flag_in_own_memory(get_and_flush, false);
 }
 
-// In the next phase the reader is told again, and between the two it keeps what it reads.
+// In the next phase the reader is notified again; between the two it keeps what it reads.
 void two_phases() {
   with_window(true, [&](Window& window) {
     settle(window, get_and_flush);
@@ -173,7 +173,7 @@ void two_phases() {
         EXPECT_EQ(found, 1000 * phase);
         const uint64_t before = full_hits(window);
         get_and_flush(window, &found);
-        EXPECT_CACHED(full_hits(window) == before);  // somebody wrote
+        EXPECT_CACHED(full_hits(window) == before);  // some rank wrote
       }
       MPI_Barrier(check::world);
       if (check::rank == reader) {
@@ -188,8 +188,8 @@ void two_phases() {
   });
 }
 
-// Where somebody writes in every phase, from its beginning, the reader wants to hear no more of it,
-// nor keeps anything where nobody does.
+// If some rank writes early in every phase, the reader asks not to be notified any more, and keeps
+// nothing even in phases without writes.
 void phases_that_bring_nothing() {
   with_window(true, [&](Window& window) {
     settle(window, get_and_flush);
@@ -211,7 +211,8 @@ void phases_that_bring_nothing() {
   });
 }
 
-// Who shares windows with few ranks asks them after few repeats: long before it has seen 64.
+// A rank that shares windows with few ranks asks them after few repeats, long before it has seen
+// 64.
 void few_ranks_are_asked_soon() {
   with_window(true, [&](Window& window) {
     if (check::rank == reader) {
@@ -231,7 +232,7 @@ void few_ranks_are_asked_soon() {
   });
 }
 
-// Another rank's exclusive epoch orders this rank's next lock after it.
+// Another rank's exclusive epoch precedes this rank's next lock.
 void after_an_exclusive_epoch(bool own_store) {
   with_window(false, [&](Window& window) {
     settle(window, get_locked);
@@ -256,9 +257,9 @@ void after_an_exclusive_epoch(bool own_store) {
   });
 }
 
-// One shared epoch sees all of another rank's exclusive epoch, or nothing: also if it was answered
-// in part when that came. `fails`: a call of MPI's that does once, as the epoch ends, which is then
-// tried again.
+// A shared epoch sees all of another rank's exclusive epoch or nothing, even if the cache had
+// already answered part of it when the exclusive epoch began. `fails`: an MPI call that fails once
+// as the epoch ends, and is then repeated.
 void an_exclusive_epoch_comes_between(int64_t second, const char* fails = nullptr) {
   const auto let_fail =
       reinterpret_cast<void (*)(const char*, int)>(dlsym(RTLD_DEFAULT, "shim_fail"));
@@ -270,7 +271,7 @@ void an_exclusive_epoch_comes_between(int64_t second, const char* fails = nullpt
       MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
       get(window, &first);
     }
-    // A lock that was taken keeps the writer out until the reader's epoch has ended.
+    // A lock that has been acquired keeps the writer out until the reader's epoch has ended.
     if (check::cached() && !strict()) {
       after(reader, writer);
       if (check::rank == writer) {
@@ -374,7 +375,7 @@ void a_flush_takes_the_lock() {
   });
 }
 
-// A put under a lock that was not taken goes down under that lock.
+// A put under a deferred lock is issued under that lock.
 void a_put_takes_the_lock() {
   with_window(false, [&](Window& window) {
     settle(window, get_locked);
@@ -394,7 +395,7 @@ void a_put_takes_the_lock() {
   });
 }
 
-// More gets than are remembered, and one of a derived type.
+// More gets than are remembered, one of them with a derived type.
 void many_gets_in_one_epoch() {
   with_window(false, [&](Window& window) {
     settle(window, get_locked);
@@ -423,7 +424,8 @@ void many_gets_in_one_epoch() {
   });
 }
 
-// A word that its owner stores to is seen to change by get and flush, and so is what it guards.
+// Get and flush must see a change of a word that its owner stores to, and of the data that it
+// guards.
 void polled_by_get_and_flush() {
   with_window(true, [&](Window& window) {
     settle(window, get_and_flush);
@@ -463,7 +465,8 @@ void nothing_is_older_than_the_longest_age() {
   });
 }
 
-// `call` of the reader, between two reads: is what was read before still served?
+// Checks whether what was read before is still served after `call`, which the reader makes between
+// two reads.
 void keeps(
     bool kept, const std::function<void(Window&)>& call,
     const std::function<void(Window&)>& then = [](Window&) {}) {
@@ -483,8 +486,8 @@ void keeps(
   });
 }
 
-// A window that is only written to for a while, or read by its own rank, pauses, and its writes are
-// not noted.
+// A window that is only written to for a while, or read only by its own rank, pauses, and its
+// writes are not noted.
 void puts_of_a_pause_are_seen(Read read, int target) {
   with_window(true, [&](Window& window) {
     settle(window, get_and_flush);
@@ -503,7 +506,7 @@ void puts_of_a_pause_are_seen(Read read, int target) {
   });
 }
 
-// Two windows of the same memory: what is put by one of them is read by the other.
+// Two windows over the same memory: what is put through one of them is read through the other.
 void puts_by_another_window(Read read, const char* mode, int64_t puts) {
   with_window(true, [&](Window& window) {
     MPI_Win other;
@@ -536,7 +539,8 @@ void own_rput(Window& window) {
   MPI_Rput(&value, 1, MPI_INT64_T, writer, 50, 1, MPI_INT64_T, window.win, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
-// What is complete at once may have the handle of a put, which tells nothing.
+// An operation that completes at once may have the same request handle as a put, whose completion
+// tells nothing.
 void fetch_beside_a_put(bool put_first) {
   const int64_t value = 7;
   int64_t before;
@@ -572,7 +576,8 @@ void own_fetch(Window& window) {
   MPI_Fetch_and_op(&one, &before, MPI_INT64_T, writer, 50, MPI_SUM, window.win);
   MPI_Win_flush(writer, window.win);
 }
-// The same on a window of which nothing is cached: its calls go to MPI unnoted.
+// Like the previous case, on a window of which nothing is cached: its calls go to MPI without being
+// noted.
 void fetch_of_a_pause(const std::function<void(MPI_Win)>& complete) {
   int64_t* memory;
   MPI_Win win;
@@ -608,7 +613,7 @@ void rget_and_message(Window& window) {
 }
 void win_sync(Window& window) { MPI_Win_sync(window.win); }
 
-// In modes always and user a shared lock around gets that are served need not go down.
+// In modes always and user, a shared lock around gets that are served need not be acquired.
 void locks_of_mode(nearcache_mode mode) {
   with_window(false, [&](Window& window) {
     if (check::cached()) nearcache_set_mode(window.win, mode);
@@ -630,7 +635,7 @@ void locks_of_mode(nearcache_mode mode) {
       EXPECT_EQ(found, other_place);
     }
     check::hidden_barrier();
-    // What was locked and given back keeps nobody out.
+    // A lock that was acquired and released keeps nobody out.
     if (check::rank == writer) {
       MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
       MPI_Win_unlock(owner, window.win);
@@ -640,7 +645,8 @@ void locks_of_mode(nearcache_mode mode) {
 }
 
 #if MPI_VERSION >= 4
-// From then on the writer counts no phases, and what it has told in this one is no longer enough.
+// From then on the writer counts no phases, and having notified others in this one no longer
+// suffices.
 void threads_that_come_by_a_session() {
   with_window(true, [&](Window& window) {
     settle(window, get_and_flush);
@@ -676,8 +682,8 @@ void threads_that_come_by_a_session() {
 void threads_that_come_by_a_session() { check::skip("this MPI has no sessions"); }
 #endif
 
-// A window that turns out to have no room for a cache, run with less storage than it wants, has
-// locks that have not gone down, by then: of another target as well.
+// A window that turns out to have no room for a cache (run with less storage than it wants) already
+// has deferred locks by then, including one of another target.
 void locks_of_two_targets() {
   with_window(false, [](Window& window) {
     for (int turn = 0; turn < 20; ++turn) {
@@ -694,7 +700,7 @@ void locks_of_two_targets() {
   });
 }
 
-// Mode always, so that the reader's locks do not go down at once: its caches are made.
+// Mode always, so that the reader's locks are deferred: its caches are made.
 void with_deferred_locks(const std::vector<std::pair<const Window*, int>>& locks,
                          const std::function<void()>& body) {
   for (const auto& [window, target] : locks) {
@@ -707,8 +713,8 @@ void with_deferred_locks(const std::vector<std::pair<const Window*, int>>& locks
   MPI_Barrier(check::world);
 }
 
-// Two ranks take the same locks in the same order, so that neither waits for what the other has.
-// The reader's gets come in the other order.
+// Two ranks take the same locks in the same order, so that neither waits for what the other holds.
+// The reader's gets come in the opposite order.
 void locks_in_one_order(bool of_two_windows) {
   with_window(false, [&](Window& window) {
     with_window(false, [&](Window& other) {
@@ -739,7 +745,7 @@ void locks_in_one_order(bool of_two_windows) {
   });
 }
 
-// The second one is exclusive, and goes down at once.
+// The second lock is exclusive, and acquired at once.
 void an_exclusive_lock_after_a_shared_one() {
   with_window(false, [&](Window& window) {
     with_window(false, [&](Window& other) {
@@ -768,7 +774,7 @@ void an_exclusive_lock_after_a_shared_one() {
   });
 }
 
-// Who has heard of a lock by a message waits for it, and not for what comes after it.
+// A rank that has learned of a lock by a message waits for it, but not for what follows it.
 void a_message_under_a_lock() {
   with_window(false, [&](Window& window) {
     with_deferred_locks({{&window, owner}}, [&] {
@@ -793,8 +799,8 @@ void a_message_under_a_lock() {
   });
 }
 
-// How else others may hear of it: `tell` is called by all ranks, by the reader under its lock; it
-// may use the other window, which `prepare` prepared.
+// Other ways in which ranks may learn of a lock. `tell` is called by all ranks, by the reader under
+// its lock; it may use the other window, which `prepare` prepared.
 void heard_of_under_a_lock(const std::function<void(const Window& other)>& prepare,
                            const std::function<void(const Window& other)>& tell,
                            const std::function<void(const Window& other)>& end) {
@@ -869,7 +875,7 @@ void an_unlock_under_a_lock() {
       nothing);
 }
 
-// A lock covers what is loaded under it, too, by who has a pointer to the target's memory.
+// A lock also protects loads made under it by a rank that has a pointer to the target's memory.
 void loads_under_a_lock(bool pointer_first) {
   with_window(false, [&](Window& window) {
     if (check::cached()) nearcache_set_mode(window.win, NEARCACHE_MODE_ALWAYS);
@@ -918,7 +924,7 @@ int main(int argc, char** argv) {
   return check::run(
       argc, argv, 3,
       {{"writer_that_had_no_window", a_writer_that_had_no_window},
-       // before any Rget is served, as the handle of those is known
+       // must run before any Rget is served, as the handle of those is known afterwards
        {"fetch_beside_an_earlier_put_acquires", [] { fetch_beside_a_put(true); }},
        {"fetch_beside_a_later_put_acquires", [] { fetch_beside_a_put(false); }},
        {"kept_across_flush", [] { kept_across(true, get_and_flush); }},

@@ -1,7 +1,7 @@
-// Two ranks that only hit must still let a third one finish, which needs them: many MPIs move other
-// ranks' one-sided traffic only inside MPI calls, and a hit makes none. Rank 2 reads from and
-// writes to the windows of the others, and at last puts the word that ends their loops. If hits
-// never call down, nobody finishes.
+// Two ranks whose gets are all hits must still let a third one finish that needs them: many MPIs
+// progress other ranks' one-sided operations only inside MPI calls, and a hit makes none. Rank 2
+// reads from and writes to the windows of the others, and finally puts the word that ends their
+// loops. If hits never called MPI, no rank would finish.
 #include "words.h"
 
 namespace {
@@ -20,14 +20,14 @@ void hitters_let_the_third_rank_finish() {
     uint64_t calls = 0;
     volatile int64_t* flag = &stop;
     const auto before = check::stats(words.win);
-    while (*flag == 0) {  // only hits, no other call
+    while (*flag == 0) {  // only hits, no other calls
       words.read(neighbour, 1);
       calls++;
     }
     EXPECT_CACHED(check::stats(words.win).hits_full - before.hits_full == calls);
   } else if (check::rank == 2) {
     for (int i = 0; i < reads; i++) {
-      EXPECT(words.read(i % 2, i));  // misses: they need the hitters' help
+      EXPECT(words.read(i % 2, i));  // misses: they need help from the two other ranks
     }
     const int64_t one = 1;
     for (int target = 0; target < 2; target++) {

@@ -1,8 +1,8 @@
-// Every call that releases (src/mpi/entry/entry_points.txt): rank 0 keeps what it read of rank 1,
+// Every call that releases (src/mpi/entry/entry_points.txt): rank 0 keeps what it read from rank 1,
 // rank 1 stores a new value and makes this one call, and after an acquire rank 0 must get that
 // value. With --hidden (and hide_mpi in front) Nearcache does not see the call: then the old value
-// must come, else the row would show nothing. What else the ranks say to each other is unseen in
-// any case.
+// must be read, or the row would show nothing. All other communication between the ranks is hidden
+// from Nearcache in any case.
 #include "releases.h"
 
 #include <array>
@@ -17,7 +17,7 @@ constexpr int64_t words = 64, spread = 64, place = 5;
 struct Window {
   MPI_Win win;
   int64_t* memory;
-  int64_t value = 0;  // of the place
+  int64_t value = 0;  // expected at `place`
 };
 
 bool hides() { return check::listed(check::rest, "--hidden"); }
@@ -30,7 +30,7 @@ void hide(const char* name) {
 
 uint64_t kept(const Window& window) { return check::stats(window.win).hits_kept; }
 
-// What the reader gets of the place.
+// Returns what the reader gets at `place`.
 int64_t read(const Window& window) {
   std::array<int64_t, words> found{};
   for (int64_t word = 0; word < words; ++word)
@@ -63,7 +63,7 @@ void unmake(Window& window) {
   MPI_Win_free(&window.win);
 }
 
-// Until the reader keeps what it reads.
+// Reads until the reader keeps what it reads; returns false if it never does.
 bool settles(const Window& window) {
   int good = 0;
   for (int turn = 0; turn < 25; ++turn) {
@@ -76,8 +76,8 @@ bool settles(const Window& window) {
   return false;
 }
 
-// Some calls leave none of a window to be kept for good, and where looks for stores have taken too
-// much of the time it lasts.
+// Some calls leave nothing of a window to be kept for a while, and so does a search for stores that
+// has taken too large a share of the time.
 void settle(Window& window) {
   for (int turn = 0; turn < 200; ++turn) {
     if (settles(window)) return;
@@ -87,7 +87,7 @@ void settle(Window& window) {
   EXPECT(check::rank != reader);
 }
 
-// What the reader gets when the owner has stored and made the call.
+// Returns what the reader gets after the owner has stored and made the call.
 int64_t stored_and_told(const Row& row, Window& window) {
   settle(window);
   if (check::rank == owner) row.prepare();
@@ -120,7 +120,7 @@ void run(const Row& row, Window& window) {
     if (check::rank == reader) EXPECT_EQ(found, window.value);
     return;
   }
-  // Now and then nothing is kept, as looking for stores has taken too much of the time.
+  // Occasionally nothing is kept, because looking for stores has taken too much of the time.
   bool stale = false;
   for (int turn = 0; turn < 10 && !stale; ++turn) {
     const int64_t before = window.value;
@@ -178,7 +178,7 @@ void use_parts() {
 }
 
 void add_parts(Rows& rows) {
-  // An MPI cannot let go of a side that has never met the other.
+  // An MPI cannot free one side of a partitioned transfer that has never met the other.
   ROW(MPI_Precv_init,
       PREPARE(HIDDEN(MPI_Psend_init)(sent, 2, 1, MPI_INT, 0, 2, self, MPI_INFO_NULL, &request)),
       (received, 2, 1, MPI_INT, 0, 2, self, MPI_INFO_NULL, &peer), use_parts)

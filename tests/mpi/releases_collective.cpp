@@ -1,12 +1,11 @@
-// Collective calls that release: of data, and those that make communicators.
+// Collective calls that release, including those that make communicators.
 #include "releases.h"
 
 namespace releases {
 namespace {
 
 #define UNPACK(...) __VA_ARGS__
-// A call with these arguments, the one that does not block, and the one that makes a persistent
-// request.
+// A call with these arguments, its nonblocking form, and the form that makes a persistent request.
 #define COLLECTIVE(name, small, arguments)                        \
   BOTH(MPI_##name, NOTHING, (UNPACK arguments), NOTHING)          \
   BOTH(MPI_I##small, NOTHING, (UNPACK arguments, &request), WAIT) \
@@ -92,7 +91,7 @@ void connect(int leader, MPI_Comm* to) {
   HIDDEN(MPI_Intercomm_create)(self, 0, check::hidden_comm, leader, 5, to);
 }
 
-// Two ranks must make it: what the reader does tells it nothing.
+// Two ranks must make the call; what the reader does tells it nothing.
 void add_between_groups(Rows& rows) {
   rows.push_back({"MPI_Intercomm_create", NOTHING,
                   [] { MPI_Intercomm_create(self, 0, check::hidden_comm, 0, 5, &made); }, FREE_COMM,

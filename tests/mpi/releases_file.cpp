@@ -1,4 +1,4 @@
-// Calls of files that release: others may learn by what the file holds.
+// Calls on files that release: others may learn from the file's contents.
 #include "releases.h"
 
 #include <cstdlib>
@@ -36,7 +36,7 @@ void make_file() {
 #define WRITE (file, sent, 1, MPI_INT, MPI_STATUS_IGNORE)
 #define AT_READ (file, 0, received, 1, MPI_INT, MPI_STATUS_IGNORE)
 #define AT_WRITE (file, 0, sent, 1, MPI_INT, MPI_STATUS_IGNORE)
-// Begun and ended by two calls.
+// A collective call split into begin and end.
 #define SPLIT(name, buffer, ...)                                                                  \
   BOTH(MPI_File_##name##_begin, open, (file __VA_OPT__(, ) __VA_ARGS__, buffer, 1, MPI_INT),      \
        FINISH(HIDDEN(MPI_File_##name##_end)(file, buffer, MPI_STATUS_IGNORE); close()))           \

@@ -1,6 +1,6 @@
-// MPI's one-sided communication as the standard has it: results, synchronisation, errors, and what
-// a window tells of itself. For the RMA engine; hosts may differ in what errors they find. With
-// --allocated, windows whose memory does not matter are allocated by MPI.
+// MPI's one-sided communication as the standard defines it: results, synchronisation, errors, and
+// the properties of a window. Written for the RMA engine; hosts may detect other errors. With
+// --allocated, MPI allocates the windows whose kind of memory does not matter.
 #include <mpi.h>
 #include <sys/mman.h>
 
@@ -87,7 +87,7 @@ void fence_and_derived_types() {
   }
   MPI_Get(got.data(), 1, back, next_rank(), 2, 1, back, words.win);
   MPI_Win_fence(MPI_MODE_NOSUCCEED, words.win);
-  // Of the target's words 2 + {3, 0, 1}, each to the same place here.
+  // From words 2 + {3, 0, 1} of the target, each to the same position here.
   EXPECT_EQ(got[3], -1);
   EXPECT_EQ(got[0], rank * 100);
   EXPECT_EQ(got[2], -5);
@@ -95,7 +95,7 @@ void fence_and_derived_types() {
   MPI_Type_free(&back);
 }
 
-// From the second time on the type is known to the engine.
+// From the second use on, the engine knows the type.
 void elements_without_arithmetic_are_replaced_whole() {
   Words words(8);
   for (int turn = 1; turn <= 3; ++turn) {
@@ -110,7 +110,7 @@ void elements_without_arithmetic_are_replaced_whole() {
   }
 }
 
-// As in a receive: of what is not filled nothing changes. Large ones go in several messages.
+// As in a receive, what is not filled stays unchanged. Large ones take several messages.
 void room_for_more_than_comes() {
   if (!check::cached()) return check::skip("hosts take what is not there");
   constexpr int few = 5, many = 30000;
@@ -166,7 +166,8 @@ void room_for_more_than_comes() {
   MPI_Type_free(&every_other);
 }
 
-// More blocks than a cache takes, at both ends, and the datatype gone before its words are here.
+// More blocks than a cache accepts, at both ends, and the datatype freed before its data have
+// arrived.
 void a_datatype_of_many_blocks() {
   constexpr int rows = 400, columns = 250;
   Words words(rows * columns);
@@ -274,7 +275,7 @@ void counters_by_fetching_operations() {
     MPI_Fetch_and_op(&one, &old, MPI_INT64_T, 0, 0, MPI_SUM, words.win);
     MPI_Win_flush(0, words.win);
     EXPECT(old >= i && old < times * ranks);
-    // Add one by compare-and-swap.
+    // Adds one by compare-and-swap.
     MPI_Get_accumulate(nullptr, 0, MPI_INT64_T, &seen, 1, MPI_INT64_T, 0, 1, 1, MPI_INT64_T,
                        MPI_NO_OP, words.win);
     MPI_Win_flush(0, words.win);
@@ -361,8 +362,8 @@ void requests() {
   MPI_Win_unlock_all(words.win);
 }
 
-// A fetch that waits for a lock, whose owner waits for what this rank does after it: in each of the
-// calls that look at requests.
+// A fetch that waits for a lock whose owner waits for what this rank does next: in each of the
+// calls that check requests.
 void requests_are_under_way() {
   constexpr int ways = 9;
   Words words(ways);
@@ -428,7 +429,7 @@ void requests_are_under_way() {
   }
 }
 
-// Waited for in another order, by their epoch, or not at all.
+// Waited for in another order, by the end of their epoch, or not at all.
 void many_fetches() {
   constexpr int count = 1000;
   Words words(count);
@@ -464,7 +465,7 @@ void many_fetches() {
   MPI_Win_unlock(next_rank(), words.win);
 }
 
-// What others ask of it is their error, and the rank goes on.
+// Operations on memory that its rank has unmapped are errors of their origins; the rank continues.
 void memory_that_its_rank_has_taken_away() {
   constexpr int page = 4096, words = page / 8;
   for (const bool dynamic : {false, true}) {
@@ -501,7 +502,7 @@ void memory_that_its_rank_has_taken_away() {
       return MPI_Fetch_and_op(&one, &got, MPI_INT64_T, next_rank(), at, MPI_SUM, win);
     };
     MPI_Win_lock_all(0, win);
-    // An error may also come from the call itself.
+    // The call itself may also return the error.
     const auto fails = [&](int code) {
       if (code == MPI_SUCCESS) code = MPI_Win_flush(next_rank(), win);
       EXPECT_EQ(class_of(code), MPI_ERR_RMA_RANGE);
@@ -552,7 +553,7 @@ void waited_for_after_its_window() {
   for (int i = 0; i < count; ++i) EXPECT_EQ(got[static_cast<size_t>(i)], 1000 * next_rank() + i);
 }
 
-// Nobody asks for them again: the epoch's end completes what they fetch, the window's end them.
+// Never waited for: the epoch's end completes the fetches, and the window's end frees the requests.
 void freed_before_their_window_is() {
   constexpr int count = 100;
   for (int round = 0; round < 3; ++round) {
@@ -664,7 +665,8 @@ void attributes_and_memory_of_an_allocated_window() {
   EXPECT(win == MPI_WIN_NULL);
 }
 
-// The standard gives bytes no arithmetic. Hosts do, and programs use it, if of no bytes.
+// The standard defines no arithmetic on bytes. Hosts do, and programs use it, if only on zero
+// bytes.
 void bytes_have_arithmetic() {
   Words words(1);
   words.memory[0] = 3;
@@ -712,8 +714,8 @@ void nobody_and_nothing() {
   EXPECT_EQ(value, 5);
 }
 
-// Whoever reaches beyond a window is told so at the next synchronisation at the latest; nothing
-// else changes.
+// An access beyond a window is reported at the next synchronisation at the latest; nothing else
+// changes.
 void errors_of_range_and_epochs() {
   Words words(4);
   int64_t value = 5;
@@ -745,8 +747,8 @@ void errors_of_range_and_epochs() {
   EXPECT_EQ(MPI_Win_unlock(next_rank(), words.win), MPI_SUCCESS);
 }
 
-// One epoch of each kind of call, on word `at` and the two behind it; `round` is how many came
-// before.
+// One epoch of each kind, on word `at` and the two behind it; `round` is the number of earlier
+// calls.
 void repeat(const Words& words, int at, int64_t round) {
   const int to = next_rank();
   const int64_t one = 1, next = round + 1, many[3] = {7, 7, round};
@@ -779,7 +781,7 @@ void repeat(const Words& words, int at, int64_t round) {
   EXPECT_EQ(swapped, next);
 }
 
-// Of what the engine finds wrong at once; where the window was in use before as well.
+// Errors that the engine detects at once, also in a window that was used before.
 void errors_of_one_epoch(MPI_Win win) {
   int64_t value = 5;
   const int to = next_rank();
@@ -803,8 +805,8 @@ void errors_of_one_epoch(MPI_Win win) {
   EXPECT_EQ(put(to, 0), MPI_ERR_RMA_SYNC);
 }
 
-// Calls like the last ones take a shorter way: to the same results, with the same checks and
-// counts, whatever windows they are of.
+// Calls like the previous ones take a fast path, with the same results, checks and counters,
+// whichever window they use.
 void calls_that_are_repeated() {
   Words first(16);
   {
@@ -831,7 +833,7 @@ void calls_that_are_repeated() {
   EXPECT_EQ(first.memory[2], 11);
 }
 
-// The shorter way goes past the cache only as long as there is nothing of its.
+// The fast path bypasses the cache only while nothing is cached.
 void a_cache_that_is_switched_on_is_used() {
   Words words(8);
   if (!check::cached()) return check::skip("there is no cache");
@@ -865,7 +867,7 @@ void a_cache_that_is_switched_on_is_used() {
   MPI_Win_unlock(next_rank(), words.win);
 }
 
-// The target is in no call of MPI until it has seen what the others did.
+// The target makes no MPI call until it has seen what the others did.
 void a_target_that_computes_is_served() {
   Words words(2);
   volatile int64_t* count = words.memory.data();
@@ -886,8 +888,8 @@ void a_target_that_computes_is_served() {
   }
 }
 
-// A rank that asks something of another, and then looks at its own memory until that has done the
-// same, without a flush: whatever call it looks with, what it has asked goes.
+// A rank issues an operation to another and then polls its own memory, without a flush, until the
+// other has done the same. Whatever call it polls with must send the operation.
 template <class Look>
 void others_see_what_was_asked(const char* how, int word, const Words& words, Look look) {
   const int64_t one = 1;
@@ -934,7 +936,7 @@ void who_looks_at_its_own_memory_is_answered() {
   MPI_Win_unlock_all(win);
 }
 
-// One waits in the host for an answer to what it has not flushed.
+// One rank waits in the host for a reply to an operation that it has not flushed.
 void who_waits_for_a_message_has_sent_what_it_asked() {
   Words words(1);
   if (rank == 0) {
@@ -953,8 +955,8 @@ void who_waits_for_a_message_has_sent_what_it_asked() {
   }
 }
 
-// A message too large to be sent before its receiver takes part, whose receiver waits in a fence,
-// and whose sender comes there only when it is sent.
+// A message too large to be sent before its receiver takes part. The receiver waits in a fence that
+// the sender enters only after the send.
 void a_rank_that_waits_lets_messages_move_on() {
   Words words(2);
   std::vector<char> message(8 << 20, static_cast<char>(rank + 1));

@@ -1,5 +1,5 @@
-// The RMA engine where calls are unusual, and right or wrong all the same: handles that are null,
-// counts that overflow, types with gaps, what callbacks do, and the end of MPI with windows left.
+// The RMA engine where calls are unusual but valid or wrong: null handles, counts that overflow,
+// types with gaps, callbacks, and the end of MPI with windows left.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ int class_of(int code) {
   return found;
 }
 
-// Of so many words, allocated or the program's own.
+// A window of this many words, allocated by MPI or the program's own.
 struct Words {
   std::vector<int64_t> own;
   int64_t* memory = nullptr;
@@ -51,7 +51,7 @@ struct Words {
   ~Words() { MPI_Win_free(&win); }
 };
 
-// The error handler of communicators ends the program: the window's is asked.
+// The error handler of communicators ends the program; the window's handler is called.
 void null_handles_are_errors_of_the_window() {
   if (!check::cached()) return check::skip("hosts end, or find nothing wrong");
   Words words(4);
@@ -88,7 +88,7 @@ void null_handles_are_errors_of_the_window() {
 }
 
 #if MPI_VERSION >= 4
-// So many bytes that their number is 0 again.
+// So many bytes that their number wraps to 0.
 void counts_whose_bytes_overflow_are_errors() {
   if (!check::cached()) return check::skip("hosts end, or find nothing wrong");
   Words words(4);
@@ -112,7 +112,7 @@ struct ShortInt {
   int index;
 };
 
-// A pair has a gap, which is nobody's to write; several of them may touch.
+// A pair has a gap, which nobody may write to; several pairs may be adjacent.
 void pairs_with_gaps_inside() {
   Words words(4);
   auto* const here = reinterpret_cast<ShortInt*>(words.memory);
@@ -145,10 +145,10 @@ void pairs_with_gaps_inside() {
 
 struct DoubleInt {
   double value;
-  int index, own;  // which is the program's
+  int index, own;  // own: must not be touched
 };
 
-// What is behind a pair is not read, nor written where the result goes; the window ends with the
+// The padding behind a pair is neither read nor written at the result; the window ends with the
 // last pair's index.
 void pairs_with_gaps_behind() {
   constexpr int pairs = 3;
@@ -184,7 +184,7 @@ void pairs_with_gaps_behind() {
   MPI_Free_mem(memory);
 }
 
-// Predefined as well, though not by a name.
+// These types are predefined, too, though not named.
 void types_that_fortran_asks_for_by_their_precision() {
   Words words(8);
   MPI_Datatype real, complex, whole;
@@ -209,7 +209,7 @@ void types_that_fortran_asks_for_by_their_precision() {
   }
 }
 
-// The old value may go to where the compared one was: only the new one must be elsewhere.
+// The old value may replace the compared one; only the new one must be elsewhere.
 void the_compared_value_is_replaced_by_the_old_one() {
   Words words(1);
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next_rank(), 0, words.win);
@@ -251,7 +251,7 @@ int look_at_window(MPI_Win win, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
-// It is a window still.
+// It is still a window.
 void a_callback_looks_at_a_window_that_is_freed() {
   int keyval;
   MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, look_at_window, &keyval, nullptr);
@@ -287,8 +287,7 @@ void memory_is_aligned_as_was_asked() {
   }
 }
 
-// To let go of a request waits for nothing: the target is in nobody's hands before this rank says
-// so.
+// Freeing a request does not wait: the target makes no progress until this rank tells it to.
 void a_request_that_is_freed_is_not_waited_for() {
   Words words(2);
   words.memory[0] = 50 + rank;
@@ -331,7 +330,7 @@ void epochs_with_nobody() {
   }
 }
 
-// Of two windows, in opposite orders, and with operations on both.
+// Epochs of two windows, closed in opposite order, with operations on both.
 void epochs_of_two_windows_overlap() {
   Words first(2), second(2);
   MPI_Group all, to, from;
@@ -357,7 +356,7 @@ void epochs_of_two_windows_overlap() {
   for (MPI_Group* group : {&all, &to, &from}) MPI_Group_free(group);
 }
 
-// What is no epoch, or not this one.
+// Calls outside an epoch, or in the wrong one.
 void calls_out_of_their_epoch() {
   if (!check::cached()) return check::skip("hosts differ in what they find");
   Words words(1);
@@ -399,7 +398,7 @@ void calls_out_of_their_epoch() {
   EXPECT_EQ(MPI_Win_wait(win), MPI_SUCCESS);
 }
 
-// A handler of the program that uses the window it was called for.
+// A handler of the program that uses the window for which it was called.
 int handled = 0;
 void handle_error(MPI_Win* win, int*, ...) {
   ++handled;
@@ -428,7 +427,7 @@ void a_handler_uses_its_window() {
 int told = 0;
 void count_error(MPI_Win*, int* code, ...) { told += class_of(*code) == MPI_ERR_RMA_RANGE; }
 
-// By the fence, or by the end of the window: the other rank waits in the fence already.
+// By the fence, or by the end of the window: the other rank already waits in the fence.
 void what_the_last_fence_did_not_know_is_told() {
   if (!check::cached()) return check::skip("hosts find other errors");
   MPI_Errhandler handler;
@@ -452,7 +451,7 @@ void what_the_last_fence_did_not_know_is_told() {
   MPI_Errhandler_free(&handler);
 }
 
-// Its communicator's handle is another's by then.
+// By then, its communicator's handle belongs to another one.
 void the_communicator_of_a_window_is_freed_before_it() {
   for (int round = 0; round < 5; ++round) {
     MPI_Comm copy, half;
@@ -485,7 +484,7 @@ void the_communicator_of_a_window_is_freed_before_it() {
   }
 }
 
-// One rank only, which never sends anything.
+// Windows of one rank, which never sends anything.
 void windows_on_comm_self() {
   Words words(4, MPI_COMM_SELF);
   const int64_t one = 1;
@@ -502,7 +501,7 @@ void windows_on_comm_self() {
   EXPECT(words.memory[0] == 3 && words.memory[1] == 1);
 }
 
-// Random datatypes of ints: nested, with bounds and strides below 0.
+// Random datatypes of ints: nested, with negative bounds and strides.
 class SomeType {
  public:
   explicit SomeType(std::mt19937* random) : random_(*random) {
@@ -522,7 +521,7 @@ class SomeType {
 
   MPI_Datatype get() const { return type_; }
   int ints() const { return ints_; }
-  // Of so many elements, in bytes: where the first byte of all is, and how far it is to the last.
+  // For this many elements, in bytes: the lowest position, and the distance to the highest.
   MPI_Aint lowest(int count) const { return lb_ + std::min<MPI_Aint>(0, (count - 1) * extent_); }
   MPI_Aint span(int count) const { return true_extent_ + (count - 1) * std::abs(extent_); }
 
@@ -569,7 +568,7 @@ class SomeType {
     return made;
   }
 
-  // False for one that is not wanted: nothing, too much, or with ints that overlap.
+  // Returns false for unwanted types: empty, too large, or with overlapping ints.
   bool measure() {
     int size;
     MPI_Aint unused;
@@ -593,7 +592,7 @@ class SomeType {
   MPI_Aint extent_ = 0, lb_ = 0, true_extent_ = 0;
 };
 
-// Elements of one type in memory of their own.
+// Elements of one type in their own memory.
 struct Place {
   Place(const SomeType& of, int of_count, int value)
       : type(of.get()), count(of_count), memory(static_cast<size_t>(of.span(count) / 4 + 1), -1) {
@@ -620,8 +619,8 @@ void unpack(const std::vector<int>& packed, char* first, int count, MPI_Datatype
              check::world);
 }
 
-// What a rank puts, fetches while it adds the same, and gets, is as MPI_Pack and MPI_Unpack have
-// it. The types are gone before the epoch ends.
+// What a rank puts, fetches while adding the same, and gets must match MPI_Pack and MPI_Unpack. The
+// types are freed before the epoch ends.
 void use_types(const Words& words, std::mt19937* random) {
   constexpr int ints = 16000;
   SomeType there(random), origin(random);
@@ -687,7 +686,7 @@ void write_as(int64_t number, char* to) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// A number as a value of the type; of a pair, with the index 5; of complex ones, with no imaginary
+// Writes a number as a value of the type: a pair gets the index 5, a complex number no imaginary
 // part.
 void write_number(const Named& what, int64_t number, char* to) {
   MPI_Aint lb, extent;
@@ -724,15 +723,15 @@ void write_number(const Named& what, int64_t number, char* to) {
   }
 }
 
-// Of a long double 10 bytes are its own.
+// A long double has 10 significant bytes.
 void clear_gaps(MPI_Datatype type, char* values, size_t bytes) {
   if (!has_long_doubles(type)) return;
   const size_t step = type == MPI_LONG_DOUBLE_INT ? 32 : 16;
   for (size_t at = 0; at < bytes; at += step) std::memset(values + at + 10, 0, 6);
 }
 
-// What was asked of another rank goes, too, when the program ends an epoch of another window, and
-// then computes: the other may wait for it.
+// Operations issued to another rank are also sent when the program ends an epoch of another window
+// and then computes: the other rank may wait for them.
 void the_end_of_an_epoch_sends_what_waits_for_more() {
   if (!check::cached()) return check::skip("hosts need not");
   Words near(4);
@@ -798,7 +797,7 @@ void the_end_of_an_epoch_sends_what_waits_for_more() {
   MPI_Win_free(&win);
 }
 
-// Whatever else is under way to the same target: here a get that waits for a lock.
+// Complete whatever else is in flight to the same target; here, a get that waits for a lock.
 void puts_with_a_request_are_complete_at_once() {
   if (!check::cached()) return check::skip("hosts need not");
   Words words(4);
@@ -1005,7 +1004,7 @@ void accumulates_are_as_reductions() {
     MPI_Type_size(each.type, &size);
     MPI_Type_get_extent(each.type, &lb, &extent);
     if (size == 0) continue;
-    // Values that are whole numbers of any type: 1, 2, 3 and 3, 1, 1.
+    // Values that are whole numbers in any type: 1, 2, 3 and 3, 1, 1.
     std::vector<char> first(static_cast<size_t>(extent) * count), second(first.size()), reduced;
     const auto fill = [&](std::vector<char>* to, const int64_t* from) {
       for (int i = 0; i < count; ++i) write_number(each, from[i], to->data() + i * extent);
@@ -1037,14 +1036,14 @@ void accumulates_are_as_reductions() {
 MPI_Win left = MPI_WIN_NULL;
 int64_t left_word = 0;
 
-// As libraries do: their windows end with MPI, of which this is the first act.
+// Called first by MPI_Finalize, as for libraries whose windows end with MPI.
 int end_of_mpi(MPI_Comm, int, void*, void*) {
   const int64_t mine = 60 + rank;
   MPI_Win_fence(0, left);
   MPI_Put(&mine, 1, MPI_INT64_T, next_rank(), 0, 1, MPI_INT64_T, left);
   MPI_Win_fence(0, left);
   bool put = left_word == 60 + rank_before();
-  // The others wait for the last rank alone: nobody but they can answer it.
+  // The others wait for the last rank only; no rank but they can answer it.
   MPI_Win_fence(0, left);
   if (rank == ranks - 1) {
     usleep(20000);
@@ -1058,7 +1057,7 @@ int end_of_mpi(MPI_Comm, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
-// The last case: what it says comes when MPI ends.
+// The last case: its result is printed when MPI ends.
 void a_window_that_is_freed_when_mpi_ends() {
   int keyval;
   MPI_Win_create(&left_word, 8, 8, MPI_INFO_NULL, check::world, &left);

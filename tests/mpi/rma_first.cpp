@@ -1,6 +1,6 @@
-// The first windows of a job, from which the RMA engine is set up: made by threads at once, in
-// another order on each rank; with a rank that comes so late that others have gone on without it;
-// and by ranks that are stopped meanwhile.
+// The first windows of a job, during which the RMA engine is set up: made by threads at the same
+// time, in another order on each rank; with a rank so late that others continue without it; and
+// with ranks that are stopped meanwhile.
 #include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
@@ -17,7 +17,7 @@ namespace {
 using check::rank;
 using check::ranks;
 
-// Every rank adds to the next one's word, by a window that `comm` has.
+// Every rank adds to the next one's word, through a window on `comm`.
 void use(MPI_Comm comm, int64_t times) {
   int64_t memory = 0;
   MPI_Win win;
@@ -53,18 +53,19 @@ void of_threads() {
     EXPECT_EQ(most(), 1);
 }
 
-// Longer than anybody's patience (mpi/process/patience.h).
+// Later than any rank waits (mpi/process/patience.h).
 void with_a_late_rank() {
   MPI_Comm other;
   MPI_Comm_dup(check::world, &other);
   if (rank == ranks - 1) sleep(12);
-  use(check::world, 5);  // the host's, for all
+  use(check::world, 5);  // the host's windows, on all ranks
   use(check::world, 6);
-  use(other, 7);  // the engine's: all have come
+  use(other, 7);  // the engine's windows: all ranks have arrived
   MPI_Comm_free(&other);
 }
 
-// As batch systems do with a whole job: longer than anybody's patience, which is not used up by it.
+// Stops all ranks, as batch systems do with a job, for longer than any rank waits; that time must
+// not count.
 void of_a_job_that_is_stopped() {
   const pid_t self = getpid(), other = fork();
   if (other == 0) {

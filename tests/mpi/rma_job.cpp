@@ -1,4 +1,4 @@
-// What the RMA engine takes of a job and gives back: many windows, many ranks, a rank that dies.
+// What the RMA engine acquires and releases in a job: many windows, many ranks, a rank that dies.
 #include <mpi.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -19,8 +19,8 @@ using check::ranks;
 
 int next_rank() { return (rank + 1) % ranks; }
 
-// Everything that a window may have: memory of the host's or the program's own, operations of both
-// ways of synchronising, a datatype that targets are told of.
+// Uses all features of a window: memory of the host's or the program's own, operations in both
+// kinds of synchronisation, and a datatype that is sent to targets.
 void use_window(int which) {
   constexpr int count = 64;
   std::vector<int64_t> own(count);
@@ -69,7 +69,7 @@ Used used() {
   return now;
 }
 
-// Argument: how many.
+// Argument: the number of windows.
 void many_windows() {
   const int all = check::rest.empty() ? 1200 : std::stoi(check::rest[0]), warm = all / 6;
   Used before;
@@ -101,8 +101,8 @@ void of_many_ranks() {
   MPI_Win_free(&win);
 }
 
-// At rank 1, for all that its first window needs. Argument: how many. However far that goes, all
-// ranks have the same kind of window, and come to their end.
+// Limits the descriptors of rank 1 during the set-up of its first window. Argument: the limit.
+// However far the set-up gets, all ranks must have the same kind of window, and finish.
 void with_few_descriptors() {
   rlimit all;
   getrlimit(RLIMIT_NOFILE, &all);
@@ -123,10 +123,10 @@ void with_few_descriptors() {
   MPI_Win_free(&win);
 }
 
-// Rank 1 dies with a lock of rank 0's memory. The others go on as far as they can without it; the
-// end is not the host's, which would wait for the dead.
+// Rank 1 dies while it holds a lock of rank 0's memory. The others continue as far as possible;
+// they do not finalize the host's MPI, which would wait for the dead rank.
 void killed_with_a_lock() {
-  std::signal(SIGUSR1, SIG_IGN);  // by which Hydra tells others of it: that would end them
+  std::signal(SIGUSR1, SIG_IGN);  // Hydra reports the death by this signal, which would end them
   int computing = getpid();       // rank 0
   MPI_Bcast(&computing, 1, MPI_INT, 0, check::world);
   int64_t memory = rank;
@@ -146,7 +146,7 @@ void killed_with_a_lock() {
     MPI_Recv(&got, 1, MPI_INT64_T, 1, 0, check::world, MPI_STATUS_IGNORE);
     MPI_Send(&got, 1, MPI_INT64_T, 1, 0, check::world);
     got = -1;
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);  // that the dead one has, at first
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);  // held by the dead rank at first
     MPI_Get(&got, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win);
     EXPECT_EQ(MPI_Win_unlock(0, win), MPI_SUCCESS);
     EXPECT_EQ(got, 0);
@@ -155,7 +155,7 @@ void killed_with_a_lock() {
     if (code == MPI_SUCCESS) code = MPI_Win_unlock(1, win);
     if (code != MPI_SUCCESS) MPI_Error_class(code, &kind);
     EXPECT_EQ(kind, MPI_ERR_OTHER);
-    // What others answer is waited for as ever.
+    // Replies of the other ranks are waited for as usual.
     MPI_Request request;
     got = -1;
     MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);

@@ -1,6 +1,6 @@
-// Transfers that are large enough for a network to do them without the target, in epochs of every
-// kind and among accumulates: nobody sees memory as it is before what an epoch has ordered. With
-// `killed`, what becomes of the others when a target ends.
+// Transfers large enough for a network to perform without the target, in epochs of every kind and
+// among accumulates: no rank sees memory older than what an epoch has ordered. With `killed`: what
+// happens to the others when a target dies.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -47,7 +47,8 @@ bool all_are(const std::vector<int64_t>& words, int64_t value) {
   return std::ranges::all_of(words, [&](int64_t each) { return each == value; });
 }
 
-// Each rank in turn is written by all, in parts of unequal size, and read by all after the fence.
+// All ranks write to each rank in turn, in parts of unequal size, and read all of it after the
+// fence.
 void fences_order() {
   Words words;
   const int part = count / ranks;
@@ -95,7 +96,7 @@ void exclusive_locks_exclude() {
   std::vector<int64_t> got(count);
   for (int i = 0; i < 12; ++i) {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, words.win);
-    if (i % 2 == 0) {  // the lock is known to be granted
+    if (i % 2 == 0) {  // confirms that the lock is held
       words.get(&got, 0, 0);
       MPI_Win_flush(0, words.win);
     }
@@ -145,7 +146,7 @@ void requests_and_local_flushes_complete() {
   std::vector<int64_t> data(30000, rank);
   words.put(data, next_rank());
   MPI_Win_flush_local(next_rank(), words.win);
-  std::ranges::fill(data, -1);  // it is its own again
+  std::ranges::fill(data, -1);  // the buffer may be reused
   MPI_Win_flush_all(words.win);
   MPI_Barrier(check::world);
   MPI_Win_sync(words.win);
@@ -155,7 +156,7 @@ void requests_and_local_flushes_complete() {
   MPI_Win_unlock_all(words.win);
 }
 
-// Of a few large blocks at both ends, and of many small ones.
+// A few large blocks at both ends, and many small ones.
 void blocks() {
   Words words;
   MPI_Win_lock_all(0, words.win);
@@ -202,7 +203,7 @@ void beyond_the_window() {
   MPI_Win_unlock_all(words.win);
 }
 
-// All add to the same words, and read them in large parts.
+// All ranks add to the same words, and read them in large parts.
 void accumulates_go_on_beside() {
   Words words;
   MPI_Win_lock_all(0, words.win);
@@ -225,10 +226,10 @@ void accumulates_go_on_beside() {
   MPI_Win_unlock_all(words.win);
 }
 
-// Rank 1 ends while rank 2 reads from it and writes to it; the end is not the host's, which would
-// wait for the dead.
+// Rank 1 dies while rank 2 reads from it and writes to it. The others do not finalize the host's
+// MPI, which would wait for the dead rank.
 void killed() {
-  std::signal(SIGUSR1, SIG_IGN);  // by which Hydra tells others of it: that would end them
+  std::signal(SIGUSR1, SIG_IGN);  // Hydra reports the death by this signal, which would end them
   int computing = getpid();       // rank 0
   MPI_Bcast(&computing, 1, MPI_INT, 0, check::world);
   constexpr int many = 1 << 20;
@@ -245,7 +246,7 @@ void killed() {
     }
     MPI_Error_class(code, &kind);
     EXPECT_EQ(kind, MPI_ERR_OTHER);
-    words.get(&got, 0);  // nobody else is concerned
+    words.get(&got, 0);  // no other rank is affected
     EXPECT_EQ(MPI_Win_flush(0, words.win), MPI_SUCCESS);
     std::printf("%s killed\n", check::failures == 0 ? "ok" : "FAILED");
     std::fflush(stdout);

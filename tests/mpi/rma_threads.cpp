@@ -1,5 +1,5 @@
-// Threads of all ranks that use one window of the RMA engine at the same time, and each a window of
-// its own beside it.
+// Threads of all ranks use one window of the RMA engine at the same time, and each also uses a
+// window of its own.
 #include <mpi.h>
 
 #include <algorithm>
@@ -24,8 +24,7 @@ void everybody(Body body) {
   for (std::thread& each : all) each.join();
 }
 
-// In an epoch of all targets that is open: a counter of all, and words that only this thread
-// writes.
+// In an open epoch of all targets: a shared counter, and words that only this thread writes.
 void use_shared_window(MPI_Win win, int thread) {
   std::mt19937 random(static_cast<unsigned>(100 * rank + thread));
   const MPI_Aint place = first_own + (rank * threads + thread) * own_words;
@@ -83,7 +82,7 @@ void of_one_window() {
   MPI_Win_free(&win);
 }
 
-// Locks of either kind, fences, and epochs of post and start.
+// Locks of both kinds, fences, and epochs of post and start.
 void use_own_window(MPI_Comm comm) {
   int64_t memory[4] = {};
   MPI_Win win;

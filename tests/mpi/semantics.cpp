@@ -20,7 +20,7 @@ namespace semantics {
 
 namespace {
 
-// Hits of what other ranks fetched, by the mode of the window.
+// Hits on data that other ranks fetched, by the mode of the window.
 std::map<std::string, uint64_t> served_by_others;
 
 void make(Window& window, bool allocate, const char* mode) {
@@ -50,7 +50,7 @@ void unmake(Window& window) {
 
 }  // namespace
 
-// Plain stores and a barrier are enough: every MPI here has the unified memory model (MPI-4, 12.4).
+// Plain stores and a barrier suffice: every MPI here has the unified memory model (MPI-4, 12.4).
 void change(Window& window) {
   window.version++;
   if (check::rank != 0) {
@@ -93,7 +93,7 @@ void neighbours_read_within(Window& window) {
     get(window, &got[0], place);
     get(window, &got[1], far_place);
     MPI_Win_flush(target, window.win);
-    // of any version: in some modes neighbours are not told of changes
+    // of any version: in some modes neighbours are not notified of changes
     EXPECT_EQ(got[0] % 1000, place);
     EXPECT_EQ(got[1] % 1000, far_place);
   }
@@ -106,8 +106,8 @@ void neighbours_read(Window& window) {
   if (neighbour()) MPI_Win_unlock(target, window.win);
 }
 
-// The rows before are of no worth for shared caches where nobody was served what others fetched.
-// (In mode transparent that is a matter of who is first.)
+// The previous rows are meaningless for shared caches if no rank was served what others fetched.
+// (In mode transparent that depends on who is first.)
 void add_sharing(std::vector<check::Case>& cases) {
   cases.push_back({"neighbours_served_each_other", [] {
                      if (!shares()) return check::skip("without Nearcache nothing is shared");

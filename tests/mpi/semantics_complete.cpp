@@ -4,19 +4,19 @@
 namespace semantics {
 namespace {
 
-// One access epoch of all ranks but the target: `open` and `close` are called on every rank.
+// One access epoch of all ranks but the target. `open` and `close` are called on every rank.
 struct Epoch {
   const char* name;
   std::function<void(MPI_Win)> open;
   std::function<void(MPI_Win)> close;
-  // completion by a flush: the epoch lives on, rank 1 changes its memory in an epoch as well
+  // completion by a flush: the epoch continues; rank 1 changes its memory in an epoch, too
   bool stays_open;
-  bool learns = true;  // of stores that no lock of their owner guards
+  bool learns = true;  // of stores not made under a lock by their owner
 };
 
 bool reads() { return check::rank != target; }
 
-// Of the target, or of all others.
+// Returns the group of the target, or of all others.
 MPI_Group group_of(bool the_target) {
   MPI_Group world, group;
   const int member = target;
@@ -81,8 +81,8 @@ const std::vector<Epoch> epochs = {
      true},
 };
 
-// What the target stored without a lock of its own is known after a call that tells of it; with
-// strict_flush after the completion of any get.
+// Whether a call that notifies others makes known what the target stored without a lock of its own;
+// with strict_flush, the completion of any get does.
 void changed() {
   if (strict_flush()) {
     check::hidden_barrier();
@@ -91,8 +91,8 @@ void changed() {
   }
 }
 
-// The first get and its repeat: the repeat is a pending hit, and both see the present contents.
-// (With neighbours it may be a full one of what one of these has fetched by then, or none where
+// The first get and its repeat: the repeat is a pending hit, and both see the current contents.
+// (With neighbours it may be a full hit on what one of them has fetched by then, or a miss while
 // that is being replaced.)
 void read_twice(Window& window, const Epoch& epoch) {
   int64_t first = -1, repeat = -1;
@@ -137,7 +137,7 @@ void run_flushing(const Epoch& epoch, bool allocate) {
   });
 }
 
-// Ways to wait for a request.
+// A way to wait for a request.
 struct Waiting {
   const char* name;
   std::function<void(MPI_Request*)> wait;

@@ -1,7 +1,7 @@
 // Rows whose call tells rank 0 that rank 1 has changed its memory, while a get of the old contents
-// is under way: get; CALL; get; flush. The second get was issued after the change was known, so it
+// is in flight: get; CALL; get; flush. The second get is issued after the change is known, so it
 // must see the change: serving it from the first one would be stale. In mode `always` the same call
-// must leave what is cached alone.
+// must not affect the cached data.
 #include "semantics.h"
 
 #include <cstdio>
@@ -13,12 +13,12 @@ struct Place {
   Window& window;
   MPI_Win other;  // a second window of the same ranks, with lock_all held on it
   int64_t* other_memory;
-  MPI_Comm ring;  // with a topology, for the neighbour collectives
+  MPI_Comm ring;  // with a topology, for neighbourhood collectives
 };
 
 struct Row {
   std::string name;
-  std::function<void(Place&)> call;  // on origin and target
+  std::function<void(Place&)> call;  // called by origin and target
 };
 
 #define W pair()
@@ -31,7 +31,7 @@ const MPI_Datatype ints[2] = {MPI_INT, MPI_INT};
 
 int peer() { return 1 - check::rank; }
 
-// Rank 1 sends, rank 0 learns by `receive`.
+// Rank 1 sends; rank 0 learns of the change by `receive`.
 Row message(const std::string& name, std::function<void(Place&)> receive) {
   return {name, [receive](Place& place) {
             if (origin()) {
@@ -42,7 +42,7 @@ Row message(const std::string& name, std::function<void(Place&)> receive) {
           }};
 }
 
-// As message, received by MPI_Irecv and `wait`.
+// Like message(), received by MPI_Irecv and `wait`.
 Row request(const std::string& name, std::function<void(MPI_Request*)> wait) {
   return message(name, [wait](Place&) {
     MPI_Request request;
@@ -51,7 +51,7 @@ Row request(const std::string& name, std::function<void(MPI_Request*)> wait) {
   });
 }
 
-// A blocking collective, whole.
+// A blocking collective.
 Row collective(const std::string& name, std::function<void(Place&)> call) { return {name, call}; }
 
 // A nonblocking collective and MPI_Wait.
@@ -81,7 +81,7 @@ void add_messages(std::vector<Row>& rows) {
                     MPI_Sendrecv_replace(send_values, 1, MPI_INT, peer(), 2, peer(), 2, W,
                                          MPI_STATUS_IGNORE);
                   }});
-  // A synchronous send returns when its receive has started: that, too, tells what the receiver did
+  // A synchronous send returns when its receive has started, so it also tells what the receiver did
   // before.
   rows.push_back({"ssend", [](Place&) {
                     origin() ? MPI_Ssend(send_values, 1, MPI_INT, 1, 3, W)
@@ -112,7 +112,7 @@ void add_messages(std::vector<Row>& rows) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Request_free(&request);
   }));
-  // The blocking probes alone: the message is received after the second get (see after_row).
+  // Blocking probes only: the message is received after the second get (see after_row).
   rows.push_back(message("probe", [](Place&) { MPI_Probe(1, 1, W, MPI_STATUS_IGNORE); }));
   rows.push_back(message("iprobe", [](Place&) {
     probe_until([](int* done) { MPI_Iprobe(1, 1, W, done, MPI_STATUS_IGNORE); });
@@ -147,7 +147,7 @@ void add_requests(std::vector<Row>& rows) {
   }));
   rows.push_back(request("request_get_status", [](MPI_Request* r) {
     probe_until([&](int* done) { MPI_Request_get_status(*r, done, MPI_STATUS_IGNORE); });
-    // Completed by the hidden name: MPI_Wait would be an acquire of its own.
+    // Completed by the hidden name, because MPI_Wait would itself be an acquire.
     HIDDEN(MPI_Wait)(r, MPI_STATUS_IGNORE);
   }));
 }
@@ -188,7 +188,7 @@ void add_collectives(std::vector<Row>& rows) {
                                                     byte_displacements, ints, place.ring));
 }
 
-// Calls that make or end objects together: all of them can synchronise.
+// Calls that collectively create or free objects: all of them may synchronise.
 void add_constructors(std::vector<Row>& rows) {
   COLL("comm_dup", MPI_Comm made; MPI_Comm_dup(W, &made); HIDDEN(MPI_Comm_free)(&made));
   COLL("comm_split", MPI_Comm made; MPI_Comm_split(W, 0, 0, &made); HIDDEN(MPI_Comm_free)(&made));
@@ -218,7 +218,8 @@ void add_nonblocking(std::vector<Row>& rows) {
   NONBLOCKING("ialltoall_wait", MPI_Ialltoall(S, 1, MPI_INT, R, 1, MPI_INT, W, request));
 }
 
-// What another window tells: its flag is set by rank 1 when the first window's memory has changed.
+// Notification through another window: rank 1 sets a flag in it after changing the first window's
+// memory.
 void add_other_windows(std::vector<Row>& rows) {
   rows.push_back({"win_sync_of_own_flag", [](Place& place) {
                     if (origin()) {
@@ -281,9 +282,10 @@ std::string path_of_file() {
          std::to_string(number);
 }
 
-// Rank 1 makes a file with a word in it, and rank 0 learns by `look`, which says whether it found
-// that; by one call of MPI's that only one rank makes. The file gets its name when it is closed: an
-// MPI that opens what it has just created would not find it, had rank 0 deleted it in between.
+// Rank 1 makes a file that contains a word, and rank 0 learns of it by `look`, which returns
+// whether it found the file by one non-collective MPI call. The file gets its name when it is
+// closed: an MPI that opens the file it has just created would fail if rank 0 deleted it in
+// between.
 Row file_made(const std::string& name, std::function<bool(const char*)> look) {
   return {name, [look](Place&) {
             const std::string path = path_of_file();
@@ -307,7 +309,7 @@ Row file_made(const std::string& name, std::function<bool(const char*)> look) {
           }};
 }
 
-// Whether there is something in the file, which `ask` is asked for.
+// Returns whether the file has contents, according to `ask`.
 bool size_told(const char* path, const std::function<void(MPI_File, MPI_Offset*)>& ask) {
   MPI_File file;
   MPI_Offset size = 0;
@@ -343,8 +345,9 @@ void add_files(std::vector<Row>& rows) {
   }));
 }
 
-// Where the host has them (ULFM); its own name tells, as Nearcache exports the other in any case.
-// MPICH has the functions, but no network layer that can: they end the program.
+// Available where the host has them (ULFM); checked by the host's own name, because Nearcache
+// always exports the other one. MPICH has the functions, but no network layer that supports them:
+// they end the program.
 template <typename Function>
 Function of_ulfm(const char* name) {
 #ifndef OPEN_MPI
@@ -372,7 +375,7 @@ void add_agreements(std::vector<Row>& rows) {
   }
 }
 
-// Messages that the row only probed for.
+// Receives messages that the row only probed for.
 void after_row(const Row& row) {
   if (origin() && (row.name == "probe" || row.name == "iprobe")) {
     HIDDEN(MPI_Recv)(receive_values, 1, MPI_INT, 1, 1, W, MPI_STATUS_IGNORE);
@@ -382,7 +385,7 @@ void after_row(const Row& row) {
 void with_place(const char* mode, const std::function<void(Place&)>& body) {
   with_window(false, mode, [&](Window& window) {
     Place place{window, MPI_WIN_NULL, nullptr, MPI_COMM_NULL};
-    pair();  // made by all
+    pair();  // collective over all ranks
     if (!neighbour()) {
       int size = 2, wrap = 1;
       MPI_Cart_create(W, 1, &size, &wrap, 0, &place.ring);

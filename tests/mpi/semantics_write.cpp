@@ -1,6 +1,5 @@
-// Rows of the origin's own writes: in modes `always` and `user` what a put or an accumulate
-// overlaps must be fetched again, what it does not overlap stays cached. And rows of the modes
-// themselves.
+// Rows for the origin's own writes: in modes `always` and `user`, data that a put or an accumulate
+// overlaps must be fetched again, and other data stay cached. Also rows for the modes themselves.
 #include "semantics.h"
 
 namespace semantics {
@@ -8,7 +7,7 @@ namespace {
 
 struct Write {
   const char* name;
-  // Makes the word at `place` equal to `to`, which was `from`.
+  // Changes the word at `place` from `from` to `to`.
   std::function<void(Window&, const int64_t& to, const int64_t& from)> call;
 };
 
@@ -111,8 +110,8 @@ void run_write(const Write& write, const char* mode) {
   });
 }
 
-// A get that overlaps an own write which is not known to be complete may bring either value: the
-// next one must be fetched.
+// A get that overlaps an own write not known to be complete may return either value; the next get
+// must be fetched.
 void run_get_over_write_under_way(const Write& write, const char* mode) {
   with_window(false, mode, [&](Window& window) {
     neighbours_read(window);
@@ -121,7 +120,7 @@ void run_get_over_write_under_way(const Write& write, const char* mode) {
     }
     MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.win);
     const int64_t from = value(window.version, place), to = from ^ 1;
-    // makes the cache, so that the write is noted
+    // creates the cache, so that the write is noted
     EXPECT_EQ(read(window, far_place), value(window.version, far_place));
     write.call(window, to, from);
     int64_t either = -1;
@@ -134,7 +133,7 @@ void run_get_over_write_under_way(const Write& write, const char* mode) {
   });
 }
 
-// Inside one epoch a get ordered after the own write by a flush must see it.
+// Within an epoch, a get that a flush orders after an own write must see it.
 void run_write_transparent(const Write& write) {
   with_window(false, "transparent", [&](Window& window) {
     neighbours_read(window);
@@ -212,7 +211,7 @@ void invalidate_with_get_under_way() {
   });
 }
 
-// A window freed and made again over the same memory starts empty.
+// A window freed and created again over the same memory starts empty.
 void win_free_and_create() {
   static int64_t memory[words];
   for (int64_t turn = 0; turn < 4; turn++) {
@@ -244,7 +243,7 @@ void set_info_switches_mode() {
         MPI_Win_unlock_all(window.win);
       }
       neighbours_read(window);
-      change(window);  // what was promised before ends with the switch
+      change(window);  // switching the mode ends earlier promises
       MPI_Info info = check::info("nearcache_mode", mode);
       MPI_Win_set_info(window.win, info);
       MPI_Info_free(&info);

@@ -1,8 +1,8 @@
-// One cache for the ranks of a node (option share): who is served what another one fetched. Run
-// with NEARCACHE_SHARE=node, or none. With NEARCACHE_SHARE_NODES=2 the even ranks are one node, and
-// the odd ones another. With --threads several threads of each rank use a window at once. With the
-// argument `spawn` a job that the ranks have spawned does the same as they, at the same time; with
-// `addresses` there are windows by the hundred.
+// One cache for the ranks of a node (option share): who is served what another rank fetched. Run
+// with NEARCACHE_SHARE=node or none. With NEARCACHE_SHARE_NODES=2 the even ranks are one node, and
+// the odd ones another. With --threads several threads of each rank use a window at the same time.
+// With the argument `spawn`, a job spawned by the ranks does the same at the same time; with
+// `addresses` there are hundreds of windows.
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -25,14 +25,14 @@ int nodes() {
   return text == nullptr ? 1 : std::atoi(text);
 }
 
-// By itself where there are several nodes.
+// The default where there are several nodes.
 bool shares() {
   const char* text = std::getenv("NEARCACHE_SHARE");
   const std::string share = text == nullptr ? "auto" : text;
   return check::cached() && (share == "node" || (share == "auto" && nodes() > 1));
 }
 
-// The ranks of this one's node, in order.
+// Returns the ranks of this rank's node, in order.
 std::vector<int> neighbours() {
   std::vector<int> ranks;
   for (int rank = check::rank % nodes(); rank < check::ranks; rank += nodes())
@@ -40,7 +40,7 @@ std::vector<int> neighbours() {
   return ranks;
 }
 int place() { return check::rank / nodes(); }
-// A rank that is none of those who read: the last.
+// Returns a rank that does not read: the last.
 int target() { return check::ranks - 1; }
 bool reads() { return check::rank != target(); }
 
@@ -63,7 +63,7 @@ class Window {
     MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
   }
-  // The owner stores, and nobody is told by MPI.
+  // The owner stores without notifying others through MPI.
   void store(int at, int64_t value) {
     check::hidden_barrier();
     if (check::rank == target()) memory[at] = value;
@@ -88,7 +88,7 @@ class Window {
   MPI_Win win = MPI_WIN_NULL;
 };
 
-// `first` of each node does something, then the others of it do something else.
+// `first` runs on the first rank of each node, then `others` on its other ranks.
 template <class First, class Others>
 void in_turn(int first, First does_first, Others do_then) {
   check::hidden_barrier();
@@ -135,7 +135,7 @@ void who_invalidates_does_not_see_what_others_fetched_before() {
         const int64_t got = window.read(3);
         if (place() == 1 || !check::cached()) EXPECT_EQ(got, 333);
       });
-  // the first did not: it may be served what it read before, or what is newer
+  // the first rank did not: it may be served what it read before, or newer data
   in_turn(
       0,
       [&] {
@@ -145,7 +145,7 @@ void who_invalidates_does_not_see_what_others_fetched_before() {
       [] {});
 }
 
-// It is fetched with the owner's old value, and stored when others must not see that any more.
+// A get fetches the owner's old value, and is stored when others must not see that value any more.
 void a_get_that_was_under_way_when_another_invalidated_is_not_for_it() {
   Window window("user");
   for (int at = 600; at < 620; at++) {
@@ -173,7 +173,7 @@ void own_memory_is_never_what_others_have_fetched() {
       in_turn(
           0, [&] { window.read(7); }, [&] { window.read(7); });
       if (check::rank == target()) {
-        int64_t got = -1;  // of another rank: so that there is a cache
+        int64_t got = -1;  // from another rank, so that there is a cache
         MPI_Get(&got, 1, MPI_INT64_T, 0, 7, 1, MPI_INT64_T, window.win);
         MPI_Win_flush(0, window.win);
         for (int64_t value = 1; value < 4; value++) {
@@ -212,7 +212,7 @@ void own_puts_are_seen_at_once_whoever_fetched() {
             window.write(9 + 8 * check::rank, 1000 * round + check::rank);
             EXPECT_EQ(window.read(9 + 8 * check::rank), 1000 * round + check::rank);
           });
-      // others fetch it, before and after
+      // others fetch the data before and after
       in_turn(
           1, [] {}, [&] { window.read(9 + 8 * check::rank); });
       in_turn(
@@ -241,7 +241,7 @@ void puts_before_the_first_get_are_seen() {
       });
 }
 
-// The writes of a window that pauses are not noted one by one.
+// The writes of a pausing window are not noted individually.
 void many_puts_in_a_row_are_seen() {
   Window window("always");
   in_turn(
@@ -265,8 +265,8 @@ void many_puts_in_a_row_are_seen() {
       });
 }
 
-// The end of its epoch says that a put has left. Another rank fetches the word after that (as its
-// neighbour's, for instance), and the put arrives: the target does here what a network may.
+// The end of its epoch tells that a put has left. Another rank then fetches the word (as the word's
+// neighbour, for instance) before the put arrives: here the target imitates what a network may do.
 void a_put_that_arrives_after_its_epoch_is_seen() {
   if (nodes() != 1 || check::ranks < 3) return check::skip("too few ranks of a node");
   Window window("always");
@@ -417,7 +417,7 @@ void a_rank_that_is_off_takes_no_part() {
   in_turn(
       0, [&] { window.read(5); },
       [&] {
-        if (place() != 1) return;  // one of a node: others would have what it fetches
+        if (place() != 1) return;  // one rank per node: others would have what it fetches
         window.read(5);
         if (check::rank % nodes() == 0) EXPECT_EQ(window.hits_of_others(), 0);
       });
@@ -450,7 +450,7 @@ void modes_may_be_changed_on_the_way() {
       });
 }
 
-// They have the memory of the rank that forked them, but are no ranks.
+// Forked children have their rank's memory, but are not ranks.
 void processes_that_a_rank_forks_take_no_part() {
   Window window("always");
   in_turn(
@@ -460,7 +460,7 @@ void processes_that_a_rank_forks_take_no_part() {
       const pid_t child = fork();
       if (child == 0 && at % 2 == 0) execl("/bin/true", "true", nullptr);
       if (child == 0) _exit(0);
-      window.read(100 + at);  // while the child is there
+      window.read(100 + at);  // while the child exists
       int status = -1;
       EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status));
     }
@@ -475,7 +475,7 @@ void processes_that_a_rank_forks_take_no_part() {
       });
 }
 
-// All read the same words; each thread writes some that are its own, and reads them back.
+// All threads read the same words; each writes words of its own and reads them back.
 void threads_read_and_write_at_once() {
   int level = 0;
   MPI_Query_thread(&level);
@@ -521,7 +521,7 @@ void threads_read_and_write_at_once() {
   }
 }
 
-// As check::hidden_barrier, with those who spawned, or have been.
+// Like check::hidden_barrier, also with the job that spawned this one or was spawned by it.
 void meet(MPI_Comm others) {
   MPI_Request request;
   HIDDEN(MPI_Ibarrier)(others, &request);
@@ -531,7 +531,8 @@ void meet(MPI_Comm others) {
 
 std::string program;
 
-// With a large NEARCACHE_MAX_STORAGE: a region has addresses for all that its ranks may keep.
+// With a large NEARCACHE_MAX_STORAGE: a region reserves addresses for everything that its ranks may
+// keep.
 void windows_by_the_hundred_leave_addresses_for_others() {
   if (!check::listed(check::rest, "addresses")) return check::skip("not asked for");
   std::vector<std::unique_ptr<Window>> windows;
@@ -549,7 +550,7 @@ void windows_by_the_hundred_leave_addresses_for_others() {
   if (at != MAP_FAILED) munmap(at, much);
 }
 
-// Its ranks have one cache, as those of this job have, and neither is served what the other
+// The spawned job's ranks share a cache, as this job's do; neither job is served what the other
 // fetched.
 void a_spawned_job_has_a_cache_of_its_own() {
   if (!check::listed(check::rest, "spawn")) return check::skip("nothing is spawned");
@@ -579,7 +580,7 @@ void a_spawned_job_has_a_cache_of_its_own() {
   MPI_Comm_disconnect(&job);
 }
 
-// The last case: who spawned this job waits for it.
+// The last case: the job that spawned this one waits for it.
 void being_spawned_ends() {
   MPI_Comm parents;
   MPI_Comm_get_parent(&parents);

@@ -1,6 +1,6 @@
-// MPI_THREAD_MULTIPLE: threads of both ranks get, flush and put at the same time, through one
-// window for all and one for each thread. Every thread checks every value; its own column of the
-// shared window is its to write.
+// MPI_THREAD_MULTIPLE: threads of both ranks get, flush and put at the same time, through a shared
+// window and through one window per thread. Every thread checks every value; only it writes its own
+// column of the shared window.
 #include <atomic>
 #include <random>
 #include <thread>
@@ -28,7 +28,7 @@ void in_threads(const std::function<void(int)>& body) {
 
 int peer() { return check::rank ^ 1; }
 
-// Reads only: the threads meet at the same entries.
+// Reads only: the threads use the same entries.
 void shared_window(const char* mode, const char* storage) {
   Words words(2000, mode,
               {{"nearcache_storage", storage},
@@ -53,8 +53,7 @@ void shared_window(const char* mode, const char* storage) {
   });
 }
 
-// Every thread writes its column at the peer and reads it back, beside the others' reads of common
-// words.
+// Every thread writes its column at the peer and reads it back, while others read common words.
 void shared_window_with_puts(const char* mode) {
   constexpr int common = 64;  // words 0 .. 63 are never written
   Words words(common + threads * column, mode);
@@ -77,8 +76,8 @@ void shared_window_with_puts(const char* mode) {
   });
 }
 
-// What a thread does while another one's flush is under way, which the lazy MPI calls when it has
-// decided what the flush completes.
+// What a thread does while another one's flush is in progress; called by the lazy MPI once it has
+// determined what the flush completes.
 std::function<void()> meanwhile;
 void in_another_thread() {
   const std::function<void()> once = std::move(meanwhile);
@@ -88,8 +87,8 @@ void in_another_thread() {
   }
 }
 
-// A get that comes too late for a flush under way is not among what it completes, though both are
-// done when it returns.
+// A get issued too late for a flush in progress is not among those that it completes, although both
+// have finished when it returns.
 void get_during_a_flush_of_another_thread(const char* mode) {
   auto hook = (void (**)())dlsym(RTLD_DEFAULT, "lazy_mpi_meanwhile");
   if (hook == nullptr) {
@@ -106,7 +105,7 @@ void get_during_a_flush_of_another_thread(const char* mode) {
   words.flush(1);
   *hook = nullptr;
   EXPECT(Words::right(&first, 1, 3));
-  words.get(&repeat, 1, 5);  // of bytes that have not come
+  words.get(&repeat, 1, 5);  // of bytes that have not arrived
   words.flush(1);
   EXPECT(Words::right(&late, 1, 5) && Words::right(&repeat, 1, 5));
   EXPECT(words.read(1, 5) && words.read(1, 3));
@@ -141,7 +140,7 @@ void window_of_each_thread() {
   MPI_Info_free(&info);
 }
 
-// The sums over all windows of a process rise while another thread frees some.
+// The sums over all windows of a process never decrease while another thread frees windows.
 void sums_while_windows_are_freed() {
   if (!check::cached()) {
     return check::skip("needs Nearcache");

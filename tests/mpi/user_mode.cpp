@@ -1,12 +1,12 @@
-// Mode user from the environment: what windows do that name no mode, before the program invalidates
-// and after. Run with NEARCACHE_MODE=user.
+// Mode user set by the environment: the behaviour of windows that specify no mode, before and after
+// the program invalidates. Run with NEARCACHE_MODE=user.
 #include <cstdint>
 
 #include "check.h"
 
 namespace {
 
-// A window whose owner stores to it between barriers; rank 0 reads rank 1's.
+// A window whose owner stores to it between barriers; rank 0 reads the memory of rank 1.
 class Stored {
  public:
   explicit Stored(MPI_Info info = MPI_INFO_NULL) {
@@ -44,7 +44,7 @@ class Stored {
 
 bool reads() { return check::rank == 0; }
 
-// Reads after a store, and what is read now once more after a barrier: from the cache in mode user.
+// Reads after a store, and again after a barrier: served from the cache in mode user.
 void served_over_a_barrier(Stored& window, bool wanted) {
   int64_t seen = reads() ? window.read() : 0;
   const nearcache_stats before = check::stats(window.win);

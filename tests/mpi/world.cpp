@@ -1,5 +1,5 @@
 // Jobs that are not one program on one MPI_COMM_WORLD: several programs, a spawned one, sessions,
-// thread levels that come late, forks, ends. Which of them is the first argument; each rank prints
+// thread levels raised late, forks, ways to end. The first argument selects one; each rank prints
 // `ok WHAT rank R hits H`, or FAILED.
 #include <dlfcn.h>
 #include <mpi.h>
@@ -39,7 +39,7 @@ nearcache_stats stats(MPI_Win win) {
   return result;
 }
 
-// A window of words over `comm`, of which each rank reads its neighbour's `rounds` times.
+// A window of words on `comm`; each rank reads its neighbour's `rounds` times.
 class Words {
  public:
   explicit Words(MPI_Comm comm) {
@@ -97,7 +97,7 @@ void read_in_world() {
   tell(world_rank(), words.end(MPI_COMM_WORLD).hits_full);
 }
 
-// Two halves of the job have windows of their own, and none spans both.
+// Two halves of the job have their own windows; none spans both.
 void read_in_halves() {
   MPI_Comm half;
   MPI_Comm_split(MPI_COMM_WORLD, world_rank() / 2, 0, &half);
@@ -107,8 +107,8 @@ void read_in_halves() {
   MPI_Comm_free(&half);
 }
 
-// Rank 0 is in every ordered group of three, others are in fewer: not all have room for one group
-// more.
+// Rank 0 is in every ordered group of three, others are in fewer: not all have room for one more
+// group.
 void read_in_many_groups() {
   const int me = world_rank();
   for (int left_out = 1; left_out < 4; ++left_out) {
@@ -131,8 +131,8 @@ void read_in_many_groups() {
   read_in_world();
 }
 
-// The child runs without Nearcache; after the merged communicator the parents' own is cached as
-// ever.
+// The child runs without Nearcache. After the merged communicator, the parents' own communicator is
+// cached as before.
 void read_beyond_the_world(char* program) {
   MPI_Comm children, all;
   char way[] = "child";
@@ -160,7 +160,7 @@ void be_a_child() {
 }
 
 #if MPI_VERSION >= 4
-// Two threads that read from the cache: where they take no locks, counts are lost.
+// Two threads read from the cache; without proper locking, counts would be lost.
 void read_in_threads(Words* words, MPI_Comm comm, int rank) {
   constexpr int rounds = 20000;
   words->read(1);
@@ -202,7 +202,7 @@ MPI_Comm all_of(MPI_Session session, const char* name) {
   return comm;
 }
 
-// No MPI_Init: flushes are served and reports written all the same. And again in a second session.
+// No MPI_Init: flushes are still served and reports written; also in a second session.
 void read_in_sessions() {
   for (const char* name : {"first", "second"}) {
     MPI_Session session = begin_session(nullptr);
@@ -220,14 +220,14 @@ void read_in_sessions() {
   }
 }
 
-// A switch of shim_mpi.
+// Sets a switch of shim_mpi.
 void let_fail(const char* name, int times) {
   if (auto* shim = reinterpret_cast<void (*)(const char*, int)>(dlsym(RTLD_DEFAULT, "shim_fail")))
     shim(name, times);
 }
 
-// The only session goes on after an MPI_Session_finalize that failed, and is over after the next.
-// Nearcache may have a session of its own, which fails first.
+// The only session continues after an MPI_Session_finalize that failed, and ends with the next one.
+// Nearcache may have a session of its own, whose end fails first.
 void end_a_session_twice() {
   MPI_Session session = begin_session(nullptr);
   MPI_Comm comm = all_of(session, "windows");
@@ -276,8 +276,9 @@ void threads_after_a_session() {
 }
 #endif
 
-// Rank 1 is stopped for longer than others wait for it while the first window is made. Windows on
-// that communicator are left alone then, at all ranks alike; those on others are not.
+// While the first window is made, rank 1 is stopped for longer than others wait for it. All ranks
+// then agree to leave windows on that communicator uncached; windows on other communicators are
+// cached.
 void read_with_a_late_rank() {
   if (auto* late = reinterpret_cast<void (*)(unsigned)>(dlsym(RTLD_DEFAULT, "shim_late")))
     late(world_rank() == 1 ? 11 : 0);
@@ -294,7 +295,7 @@ void read_with_a_late_rank() {
   MPI_Comm_free(&other);
 }
 
-// Called by a library below Nearcache that ends after it, when Nearcache's statics have been
+// Used by a library below Nearcache that ends after it, when Nearcache's statics have been
 // destroyed.
 Words* late_words;
 
@@ -304,7 +305,7 @@ void read_at_the_very_end() {
   MPI_Finalize();
 }
 
-// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, which may call for anything.
+// MPI_Finalize first deletes the attributes of MPI_COMM_SELF; their callbacks may call anything.
 int read_as_mpi_ends(MPI_Comm, int, void*, void*) {
   Words words(MPI_COMM_WORLD);
   words.read(10);
@@ -321,7 +322,7 @@ void end_with_a_window() {
   words.end(MPI_COMM_WORLD);
 }
 
-// A child that ends by exit() runs the library's ends too, without its threads.
+// A child that calls exit() also runs the library's exit handlers, without its threads.
 void fork_and_read() {
   Words words(MPI_COMM_WORLD);
   words.read(1);

@@ -1,6 +1,6 @@
-/* Another tool's preloaded wrapper, as profilers are: counts calls, and passes them to the next
- * object. At MPI_Finalize rank 0 prints
- * `count_mpi <name> gets G flushes F puts P frees W gathers A`; the name is $COUNT_MPI_NAME. */
+/* Another tool's preloaded wrapper, as profilers are: counts calls and passes them to the next
+ * object. At MPI_Finalize rank 0 prints `count_mpi <name> gets G flushes F puts P frees W gathers
+ * A`; the name is $COUNT_MPI_NAME. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -11,7 +11,7 @@
 
 static long gets, flushes, puts_, frees, gathers;
 
-/* The next MPI_ symbol, not PMPI_: so tools stack. */
+/* Returns the next MPI_ symbol, not the PMPI_ one, so that tools stack. */
 static void* next(const char* name) {
   void* found = dlsym(RTLD_NEXT, name);
   if (!found) {

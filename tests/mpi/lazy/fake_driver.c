@@ -1,6 +1,5 @@
-/* Stand-ins for the drivers of GPUs, each with its soname and its query of pointers, made of this
- * file with CUDA, HIP or LEVEL_ZERO defined: says of the memory that it gave out that it is a
- * device's. */
+/* Stand-ins for GPU drivers, each with its soname and its pointer query, built from this file with
+ * CUDA, HIP or LEVEL_ZERO defined. They report the memory that they allocated as a device's. */
 #define _GNU_SOURCE
 #include <stddef.h>
 #include <stdint.h>
@@ -12,8 +11,8 @@ static uintptr_t given;
 static size_t given_bytes;
 static long questions;
 
-/* At an address of the program's, or (null) at any. The processor can read and write it here, so
- * that an MPI which knows nothing of devices can fill it. */
+/* Allocates at an address chosen by the program, or anywhere if `at` is null. The processor can
+ * read and write this memory, so that an MPI without device support can fill it. */
 void* fake_driver_allocate(void* at, size_t bytes) {
   void* memory = mmap(at, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
@@ -73,7 +72,7 @@ int hipPointerGetAttributes(struct attributes* answer, const void* pointer) {
   return success;
 }
 
-/* What a call of the program leaves behind that has failed. */
+/* Sets the error that a failed call of the program leaves behind. */
 void fake_driver_fail(int error) { last_error = error; }
 
 #elif defined(LEVEL_ZERO)
@@ -112,7 +111,7 @@ int zeContextCreate(void* of, const struct description* description, void** made
   return success;
 }
 
-/* Memory that it does not know is no error. */
+/* Unknown memory is not an error. */
 int zeMemGetAllocProperties(void* of, const void* pointer, struct properties* answer,
                             void** device) {
   if (of != &context || answer->structure != are_properties) {

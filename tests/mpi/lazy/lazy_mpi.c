@@ -1,17 +1,17 @@
 /* A lazy MPI: the latest completion of gets that the standard allows (MPI-4, 12.5 and 12.7).
  *
- * Preloaded below Nearcache (LD_PRELOAD="libnearcache_mpi.so liblazy_mpi.so") it holds every get
+ * Preloaded below Nearcache (LD_PRELOAD="libnearcache_mpi.so liblazy_mpi.so"), it holds every get
  * back and fills its destination with poison. The host MPI sees the get only when a call completes
- * exactly that target or request: flush(1) moves nothing of rank 2, a test of a request succeeds at
- * its third call. A cache that reads a destination too early, or skips a synchronisation that is
- * due, serves poison.
+ * exactly that target or request: flush(1) transfers nothing from rank 2, and a test of a request
+ * succeeds at its third call. A cache that reads a destination too early, or skips a
+ * synchronisation that is due, serves poison.
  *
  * A lock of another rank is taken by the first call that needs it, as the standard allows too: the
  * program may rely on it from its first flush on.
  *
- * An Rget is a generalised request here, completed when its data has been moved. One lock guards
- * the queue; gets are handed to the host under it, so that a thread's flush covers what another one
- * has just issued. */
+ * An Rget is a generalised request here, completed when its data have been transferred. One lock
+ * guards the queue; gets are passed to the host under it, so that a thread's flush covers what
+ * another one has just issued. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ struct get {
   MPI_Aint displacement;
   long long target_count;
   MPI_Datatype target_type;
-  int large;           /* came by a _c call */
+  int large;           /* issued by a _c call */
   MPI_Request request; /* MPI_REQUEST_NULL for a plain get */
   int tests;           /* how often the request was tested */
   struct get* next;
@@ -47,10 +47,10 @@ static struct get* queue; /* in the order of the calls */
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static long long deferred;
 
-/* What a program over this MPI may set, by dlsym: so many of the next gets and flushes fail without
- * doing anything, and of the next waits and tests of a request, which free it and move no data; and
- * what another thread does while a synchronisation is under way, after it has been decided what it
- * completes. */
+/* Set by programs over this MPI, found by dlsym: how many of the next gets and flushes fail without
+ * doing anything, and how many of the next waits and tests of a request fail, freeing it without
+ * transferring data; and what another thread does during a synchronisation, after it has been
+ * determined what this completes. */
 int lazy_mpi_failing;
 void (*lazy_mpi_meanwhile)(void);
 
@@ -101,8 +101,8 @@ int MPI_Win_lock(int type, int rank, int assertion, MPI_Win win) {
   return MPI_SUCCESS;
 }
 
-/* Before every call about `target` of `win`. (Large-count writes are left out: no test makes them
- * under a lock.) */
+/* Called before every operation on `target` of `win`. (Large-count writes are left out: no test
+ * makes them under a lock.) */
 static void take_locks(MPI_Win win, int target) {
   pthread_mutex_lock(&locks_lock);
   for (struct lock** link = &locks; *link;) {
@@ -153,7 +153,8 @@ WRITE(MPI_Compare_and_swap,
        MPI_Win win),
       (from, compared, to, type, target, at, win))
 
-/* Only what the host would accept is held back: errors are the host's to report, at the call. */
+/* Holds back only gets that the host would accept: errors must be reported by the host, at the
+ * call. */
 static int can_wait(const struct get* get) {
   int size = 0, ranks = 0;
   MPI_Group group;
@@ -225,7 +226,7 @@ static void release(struct get* get) {
   free(get);
 }
 
-/* Hands the gets from `target` of `win` to the host and takes them out of the queue. */
+/* Passes the gets from `target` of `win` to the host and takes them out of the queue. */
 static struct get* start(MPI_Win win, int target) {
   struct get *started = NULL, **link = &queue;
   pthread_mutex_lock(&queue_lock);
@@ -244,7 +245,7 @@ static struct get* start(MPI_Win win, int target) {
   return started;
 }
 
-/* After the host's synchronisation: the requests among them are done. */
+/* Called after the host's synchronisation: marks the requests among these gets complete. */
 static void finish(struct get* started) {
   while (started) {
     struct get* next = started->next;
@@ -334,7 +335,8 @@ int MPI_Rget_c(void* origin, MPI_Count origin_count, MPI_Datatype origin_type, i
 }
 #endif
 
-/* The synchronisation calls: what they complete is started just before, and finished just after. */
+/* The synchronisation calls. The gets that a call completes are started just before it, and
+ * finished just after it. */
 #define SYNCHRONISE(name, parameters, target, call) \
   int name parameters {                             \
     if (fails()) {                                  \
@@ -373,7 +375,8 @@ int MPI_Win_free(MPI_Win* win) {
   return PMPI_Win_free(win);
 }
 
-/* Takes the get of `request` out of the queue if it is ripe: waited for, or tested often enough. */
+/* Takes the get of `request` out of the queue if it may complete: waited for, or tested often
+ * enough. */
 static struct get* take(MPI_Request request, int waiting) {
   struct get *found = NULL, **link;
   if (request == MPI_REQUEST_NULL) {
@@ -393,7 +396,7 @@ static struct get* take(MPI_Request request, int waiting) {
   return found;
 }
 
-/* Moves the data of one request's get; 1 if that was still to be done. */
+/* Transfers the data of one request's get; returns 1 if that was still to be done. */
 static int complete(MPI_Request request, int waiting) {
   MPI_Request own;
   struct get* get = take(request, waiting);
@@ -413,7 +416,7 @@ static void complete_all(int count, const MPI_Request* requests, int waiting) {
   }
 }
 
-/* One is enough: the last of them, since programs expect the first. */
+/* Completes one request, the last, because programs tend to expect the first. */
 static void complete_one(int count, const MPI_Request* requests) {
   while (count-- > 0 && !complete(requests[count], 1)) {
   }
@@ -428,8 +431,8 @@ static int is_held(MPI_Request request) {
   return get != NULL && request != MPI_REQUEST_NULL;
 }
 
-/* A call that completes these fails if it is to, and if there is data to lose: they are done,
- * without it. */
+/* Returns the injected error of a call that completes these requests, provided that there are data
+ * to lose. The requests are then complete without their data. */
 static int fails_with(int count, const MPI_Request* requests) {
   int held = 0;
   for (int i = 0; i < count; i++) {
@@ -535,7 +538,8 @@ int MPI_Request_get_status_some(int count, const MPI_Request* requests, int* out
 }
 #endif
 
-/* A freed request's get stays due until the next synchronisation; only the request is done. */
+/* The get of a freed request stays in the queue until the next synchronisation; only the request is
+ * complete. */
 int MPI_Request_free(MPI_Request* request) {
   struct get* get;
   pthread_mutex_lock(&queue_lock);

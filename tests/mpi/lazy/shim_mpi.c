@@ -1,23 +1,25 @@
-/* An MPI that does what a test tells it: fails a call, or stops a flush on its way, with the puts
- * before it.
+/* An MPI controlled by a test: it fails calls, or stops a flush on its way, with the puts before
+ * it.
  *
  * Preloaded below Nearcache. The test finds its switches by dlsym:
  *
  *   shim_fail(name, times)   the next `times` calls of that name do nothing and return
- *                            MPI_ERR_OTHER. A wait or test that fails has freed its request, and
- *                            moved no data that may be relied on
+ *                            MPI_ERR_OTHER. A wait or test that fails has freed its request and
+ *                            transferred no data that may be relied on
  *   shim_hold()              from now on puts are held back until a flush, and the next flush waits
- *                            at a gate before it does anything. Gets bring what is at the target
- *                            when they are called
- *   shim_wait_for_flush()    returns once a flush is at the gate
+ *                            at a gate before it does anything. Gets return the target's contents
+ *                            as of the call
+ *   shim_wait_for_flush()    returns when a flush is at the gate
  *   shim_let_go()            opens the gate
- *   shim_late(seconds)       the next MPI_Iallgather begins so much later
- *   shim_calls(name)         how many calls of that name came
- *   shim_most_at_once()      how many threads were in MPI_Win_allocate and MPI_Win_free at most at
- *                            the same time; each takes some milliseconds more. 99 once one was
- *                            made on MPI_COMM_SELF
- *   shim_at_end              a function that is called when the objects above have ended, and their
- *                            statics are destroyed */
+ *   shim_late(seconds)       delays the start of the next MPI_Iallgather
+ *   shim_calls(name)         returns the number of calls of that name
+ *   shim_most_at_once()      returns the largest number of threads that were in MPI_Win_allocate
+ * and
+ *                            MPI_Win_free at the same time; each call takes some milliseconds
+ * longer.
+ *                            Returns 99 if a window was made on MPI_COMM_SELF
+ *   shim_at_end              a function called after the objects above have ended and their statics
+ *                            have been destroyed */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
@@ -30,7 +32,7 @@
 
 struct name {
   const char* text;
-  int failures; /* still to come */
+  int failures; /* yet to be injected */
   long calls;
 };
 
@@ -173,7 +175,7 @@ int MPI_Put(const void* origin, int origin_count, MPI_Datatype origin_type, int 
   return keep ? MPI_SUCCESS : issue(&put);
 }
 
-/* The first flush that comes while puts are held waits at the gate; others go through, and complete
+/* The first flush that arrives while puts are held waits at the gate; others pass, and complete
  * gets only. */
 static void pass_gate(void) {
   int first;
