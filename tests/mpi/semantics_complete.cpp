@@ -81,8 +81,8 @@ const std::vector<Epoch> epochs = {
      true},
 };
 
-// Whether a call that notifies others makes known what the target stored without a lock of its own;
-// with strict_flush, the completion of any get does.
+// Waits until what the target stored without a lock of its own may be read: after a call that
+// notifies others; with strict_flush, the completion of any get suffices.
 void changed() {
   if (strict_flush()) {
     check::hidden_barrier();

@@ -1,7 +1,6 @@
-// What docs/semantics-openshmem.md promises of OpenSHMEM calls, case by case, on any number of PEs
-// from 2 to 7.
+// What docs/semantics-openshmem.md promises of OpenSHMEM calls, case by case, on 2 to 7 PEs.
 //
-//   shmem_contract [PREFIX ...]   the cases whose names begin so; all without
+// shmem_contract [PREFIX ...]   runs the cases whose names begin with a prefix; all without one
 #include "contract.h"
 
 #include <time.h>
@@ -44,7 +43,7 @@ long now_ns(void) {
 
 void progress(void) {
   static unsigned char bytes[5000];
-  shmem_getmem(bytes, data, sizeof bytes, (me + 1) % pes);  // past any cache
+  shmem_getmem(bytes, data, sizeof bytes, (me + 1) % pes);  // bypasses any cache
 }
 
 int over_tcp(void) {

@@ -1,5 +1,5 @@
-// Contexts: each orders and completes its own accesses; a quiet of one is seen through all. Over
-// shared memory only: over tcp Open MPI 4.1.4 hangs in calls on contexts that were created.
+// Contexts: each orders and completes its own accesses; the effect of a quiet is visible through
+// all. Over shared memory only: over tcp, Open MPI 4.1.4 hangs in calls on created contexts.
 #include "contract.h"
 
 static void in_turn(void (*run)(int other)) {
@@ -20,7 +20,7 @@ static void quiet_of_one_run(int other) {
     CHECK_EQUAL(shmem_ctx_long_g(a, word(0), other), 3 * (round - 1));
     CHECK_EQUAL(shmem_ctx_long_g(b, word(0), other), 3 * (round - 1));
     CHECK_EQUAL(shmem_long_g(word(0), other), 3 * (round - 1));
-    // Written through each in turn, and seen through the others after its quiet.
+    // Written through each context in turn, and visible through the others after its quiet.
     shmem_ctx_long_p(a, word(0), 3 * round - 2, other);
     CHECK_EQUAL(shmem_ctx_long_g(a, word(0), other), 3 * round - 2);
     shmem_ctx_quiet(a);
@@ -39,8 +39,7 @@ static void quiet_of_one_run(int other) {
 }
 static void a_quiet_of_one_context_is_seen_through_the_others(void) { in_turn(quiet_of_one_run); }
 
-// Bytes of one line, written through two contexts at the same time: neither writes over the
-// other's.
+// Bytes of one line, written through two contexts at the same time: neither overwrites the other's.
 static void one_line_run(int other) {
   shmem_ctx_t a, b;
   shmem_ctx_create(0, &a);
@@ -78,8 +77,8 @@ static void a_destroyed_context_has_written_everything(void) {
   CHECK_EQUAL(((long*)heap)[16 * ((me + pes - 1) % pes) + 1], 5);
 }
 
-// A wait through the default context starts the writes of every context, or both sides wait for
-// ever.
+// A wait through the default context starts the writes of every context; otherwise both sides would
+// wait forever.
 static void a_wait_starts_the_writes_of_all_contexts(void) {
   clean();
   shmem_ctx_t ctx;
@@ -98,7 +97,7 @@ static void a_wait_starts_the_writes_of_all_contexts(void) {
   retire_context(ctx, &scratch_word);
 }
 
-// An acquire by any call is one for all contexts.
+// An acquire by any call applies to all contexts.
 static void an_acquire_is_one_for_all_contexts(void) {
   clean();
   shmem_ctx_t ctx;

@@ -1,10 +1,10 @@
-// Symmetric memory: its ends, and blocks that are freed, allocated again, moved or left uncached.
+// Symmetric memory: its ends, and blocks that are freed, reallocated, moved or left uncached.
 #include "contract.h"
 
 static unsigned char last_of_data[100];
 
-// What lies behind an allocation or an object is neither read nor written, however short the access
-// to its end is.
+// What lies behind an allocation or an object is neither read nor written, however small the access
+// to its end.
 static void the_ends_of_memory(void) {
   const int other = (me + 1) % pes;
   for (size_t bytes = 1; bytes <= 200000; bytes = bytes * 5 + 3) {
@@ -42,7 +42,7 @@ static void the_ends_of_static_data(void) {
     nearcache_shmem_prefetch(__data_start, (size_t)length, other);
   }
   nearcache_shmem_prefetch(_end, 1, other);
-  nearcache_shmem_prefetch(seen, sizeof seen, other);  // no symmetric memory
+  nearcache_shmem_prefetch(seen, sizeof seen, other);  // not symmetric memory
   nearcache_shmem_prefetch(NULL, 8, other);
   nearcache_shmem_prefetch(last_of_data, 8, pes);
   nearcache_shmem_prefetch(last_of_data, 8, -1);
@@ -50,7 +50,7 @@ static void the_ends_of_static_data(void) {
   shmem_quiet();
 }
 
-// A row of reads that ends with the memory: nothing is fetched ahead behind it.
+// Sequential reads up to the end of memory: nothing beyond it is read ahead.
 static void reading_ahead_ends_with_the_memory(void) {
   enum { count = 6001 };
   long* block = shmem_malloc(count * sizeof *block);
@@ -74,8 +74,8 @@ static void check_block(const unsigned char* block, size_t bytes, int seed) {
   CHECK_BYTES(block, bytes, seed);
 }
 
-// What was put to a block and not completed before it is freed never comes to the block that takes
-// its place.
+// A put to a block that is freed before the put completes never reaches the block that takes its
+// place.
 static void a_block_freed_while_dirty(void) {
   enum { bytes = 3000 };
   const int other = (me + 1) % pes;
@@ -110,7 +110,7 @@ static void a_block_reallocated_while_dirty(void) {
     CHECK_BYTES(moved, left, round);
     shmem_getmem(seen, moved, left, other);
     CHECK_BYTES(seen, left, round);
-    // Nothing comes late, where the block was or where it is.
+    // Nothing arrives late, neither at the old place nor at the new one.
     unsigned char* filler = shmem_malloc(bytes);
     fill(filler, bytes, round + 1);
     check_block(filler, bytes, round + 1);
@@ -135,7 +135,7 @@ static void zeroed_blocks_are_seen_as_zeros(void) {
   }
 }
 
-// What is read before it may be old; after it, nothing is that was written before it.
+// Data read before the call may be old; data read after it include everything written before it.
 static void allocating_and_freeing_synchronise(void) {
   clean();
   long* words = (long*)heap;
@@ -167,7 +167,7 @@ static void aligned_blocks_are_cached_as_others(void) {
   shmem_free(block);
 }
 
-// Ranges that the program takes out of the cache are written at once and never served from it.
+// Ranges that the program excludes from the cache are written at once and never served from it.
 static void uncached_ranges_are_always_fresh(void) {
   clean();
   long* words = (long*)heap;
@@ -180,7 +180,7 @@ static void uncached_ranges_are_always_fresh(void) {
   CHECK_EQUAL(words[100 + before], 5);
   shmem_barrier_all();
   for (long round = 1; round <= 30; ++round) {
-    shmem_long_p(&words[100 + me], round, other);  // nothing completes it but the library
+    shmem_long_p(&words[100 + me], round, other);  // only the library completes this put
     while (load(&words[100 + before]) != round)
       if (over_tcp()) progress();
     CHECK_EQUAL(shmem_long_g(&words[100 + me], other), round);

@@ -1,8 +1,8 @@
 // What a PE reads after it, or another PE, has written.
 #include "contract.h"
 
-// The ways in which a writer tells a reader that it is done. 0: the writer's side, after its
-// writes; 1: the reader's, before its reads.
+// The ways in which a writer notifies a reader. 0: the writer's side, after its writes; 1: the
+// reader's side, before its reads.
 static long turn;
 
 static void tell(int reader) { shmem_long_p(&flags[me], turn, reader); }
@@ -33,13 +33,13 @@ static void by_swap(int side, int other) {
     await(other);
 }
 
-// `data` of the owner is written by the writer, then read by the reader: who sees old bytes, fails.
+// The writer writes the owner's `data`, then the reader reads it; old bytes are failures.
 static void pass(int writer, int owner, int reader, void (*way)(int, int), unsigned char* memory) {
   enum { bytes = 300 };
   unsigned char values[bytes];
   const int seed = (int)++turn;
   shmem_barrier_all();
-  // what is read now must not be served later; nothing here is an acquire of the reader's
+  // what is read now must not be served later; nothing here is an acquire by the reader
   if (me == reader) {
     shmem_getmem(values, memory + 5, bytes, owner);
     shmem_long_p(&flags[most_pes - 1], turn, writer);
@@ -70,8 +70,8 @@ static void ping_pong_in_all_placements(void) {
           if (writer != reader) pass(writer, owner, reader, ways[w], owner % 2 ? heap : data);
 }
 
-// Put, fence, flag, without a quiet: what the owner sees in order, it may overwrite, and the writer
-// must see that.
+// Put, fence, flag, without a quiet: the owner may overwrite what it has seen in order, and the
+// writer must see the new value.
 static void the_owner_answers_in_place(void) {
   clean();
   long* words = (long*)heap;
@@ -104,7 +104,7 @@ static void a_fence_orders_data_before_a_flag(void) {
     const int writer = (int)(round % pes), reader = (writer + 1) % pes;
     if (me == writer) {
       shmem_long_p(&flags[2], round, reader);
-      // a thousand puts: time to see it
+      // a thousand puts, to give the reader time to see it
       for (int i = 0; i < room; i += 16) shmem_long_p((long*)(heap + i), round, reader);
       shmem_fence();
       shmem_long_p(&flags[0], round, reader);
@@ -118,7 +118,7 @@ static void a_fence_orders_data_before_a_flag(void) {
   }
 }
 
-// All PEs write into the same lines of each other, byte beside byte.
+// All PEs write to the same lines of each other, in adjacent bytes.
 static void neighbouring_bytes_of_many_writers(void) {
   clean();
   unsigned char seen[1000];
@@ -178,7 +178,7 @@ static void strided_over_cached(void) {
   }
 }
 
-/* A stride may be negative: what is touched lies before the address. */
+/* A stride may be negative: the access then lies before the address. */
 static void strided_backwards_over_cached(void) {
   clean();
   const int other = (me + 1) % pes;
@@ -298,8 +298,8 @@ static void own_memory_is_never_stale(void) {
   }
 }
 
-// Two PEs put a flag to each other, and then look at their own by loads: no call of theirs sets the
-// flags on their way any more.
+// Two PEs put a flag to each other and then poll their own by loads; no further call of theirs
+// sends the flags.
 static void a_flag_before_no_call(void (*order)(void)) {
   clean();
   const int partner = me ^ 1;

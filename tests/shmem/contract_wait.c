@@ -1,11 +1,11 @@
-// Waits and polls: what a PE has written reaches its target before the PE waits for an answer, and
-// what it polls is seen to change.
+// Waits and polls: a PE's writes reach their target before the PE waits for an answer, and changes
+// of polled data are seen.
 #include "contract.h"
 
 enum { rounds = 40 };
 
-// PE 0 asks PE 1 by a put that nothing completes, and waits in `wait`; PE 1 answers in the same
-// way. Then the other way round.
+// PE 0 sends PE 1 a request by a put that nothing completes, and waits for the answer in `wait`; PE
+// 1 answers in the same way. Then with the roles exchanged.
 static void ask_and_answer(void (*wait)(long* flag, long value)) {
   clean();
   for (long round = 1; round <= rounds; ++round) {
@@ -22,7 +22,7 @@ static void ask_and_answer(void (*wait)(long* flag, long value)) {
 }
 
 static void until(long* flag, long value) { shmem_long_wait_until(flag, SHMEM_CMP_EQ, value); }
-// Each PE's flag is set every second round.
+// Each PE's flag is set in every second round.
 static void until_not(long* flag, long value) {
   shmem_long_wait_until(flag, SHMEM_CMP_NE, value > 2 ? value - 2 : 0);
 }
@@ -46,7 +46,7 @@ static void a_question_before_a_loop_of_tests(void) { ask_and_answer(test_loop);
 static void a_question_before_a_loop_of_fetches(void) { ask_and_answer(fetch_loop); }
 static void a_question_before_a_loop_of_gets_of_own_memory(void) { ask_and_answer(own_g_loop); }
 
-// PE 1 comes to the collective only when it has PE 0's put.
+// PE 1 enters the collective only when it has received PE 0's put.
 static void ask_before(void (*collective)(void)) {
   clean();
   for (long round = 1; round <= rounds; ++round) {
@@ -92,7 +92,7 @@ static void a_question_before_its_block_is_freed(void) {
   }
 }
 
-// The answer comes to a third PE's memory (or to PE 1's own), where PE 0 looks for it by gets.
+// The answer goes to a third PE's memory (or PE 1's own), where PE 0 looks for it by gets.
 static void ask_and_poll(long (*look)(long*, int)) {
   clean();
   const int where = pes - 1;
@@ -127,9 +127,9 @@ static void a_question_before_polling_by_get(void) { ask_and_poll(look_by_get); 
 static void a_question_before_polling_by_get_nbi(void) { ask_and_poll(look_by_nbi); }
 static void a_question_before_polling_by_atomic_fetch(void) { ask_and_poll(look_by_fetch); }
 
-// PE 1 stores to a word of its own; PE 0, which reads it over and over, must see that within 100
-// gets that began later. The time is taken after the store: PE 1 may lose its processor between the
-// two, while PE 0 polls on.
+// PE 1 stores to a word of its own; PE 0, which reads it repeatedly, must see the change within 100
+// gets that began after it. The time is taken after the store: PE 1 may lose its processor between
+// the two while PE 0 keeps polling.
 static void poll(long* places[], int count) {
   clean();
   enum { kept = 4096, settled = 200 };
@@ -152,14 +152,16 @@ static void poll(long* places[], int count) {
       *polls_so_far = 0;
     } else if (me == 1) {
       while (shmem_long_atomic_fetch(polls_so_far, 0) < settled)
-        if (over_tcp()) progress();  // over shared memory PE 0's polls would not answer it
+        if (over_tcp())
+          progress();  // over shared memory, PE 0's polls would not make progress for it
       *(volatile long*)places[count - 1] = round;
       *(volatile long*)stored = now_ns();
       shmem_barrier_all();
     } else {
       shmem_barrier_all();
     }
-    // Not the library's barrier only: PE 1 must move others' transfers while it is polled.
+    // The library's barrier alone is not enough: PE 1 must progress others' transfers while it is
+    // polled.
     shmem_barrier_all();
   }
 }
@@ -171,7 +173,7 @@ static void polls_of_three_words_of_three_pages(void) {
   poll((long*[]){(long*)heap, (long*)(heap + 8000), (long*)(heap + 16000)}, 3);
 }
 
-// PE 0 puts what it then polls; its owner changes it once more.
+// PE 0 puts a value and then polls it; its owner changes it once more.
 static void polls_of_what_was_put(void) {
   clean();
   long* word = (long*)heap;
@@ -216,7 +218,7 @@ static void tried_locks_guard_what_is_read_and_written(void) {
   CHECK_EQUAL(shmem_long_g(counter, 1), (long)(rounds / 2) * pes);
 }
 
-// What was read of a collective's target before is not served after.
+// What was read from a collective's target before the call is not served after it.
 static void results_of_collectives_are_seen_at_other_pes(void) {
   clean();
   for (long round = 1; round <= 10; ++round) {

@@ -1,4 +1,4 @@
-/* Opens its OpenSHMEM library while it runs, as interpreters do: late LIBRARY. Built without
+/* Opens its OpenSHMEM library at run time, as interpreters do: late LIBRARY. Built without
  * OpenSHMEM. */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,16 +1,16 @@
-// Every sequence of own accesses to overlapping bytes of another PE, up to a length: program order
-// must hold. PE 0 issues them, PE 1 owns the memory; a plain array in PE 0 is what the memory must
-// be. Nothing is sampled.
+// Every sequence of own accesses, up to a given length, to overlapping bytes of another PE: program
+// order must hold. PE 0 issues the accesses, PE 1 owns the memory; a plain array in PE 0 holds its
+// expected contents. Nothing is sampled.
 //
-//   orders LENGTH KINDS ...   sequences of LENGTH of the first KINDS kinds of access (at most 16),
-//                             and so on
+// orders LENGTH KINDS ...   sequences of LENGTH accesses of the first KINDS kinds (at most 16), and
+// so on
 #include "check.h"
 
 #define BYTES 6144
 #define MOST_LENGTH 8
 
 static unsigned char* target;        // symmetric
-static unsigned char oracle[BYTES];  // of PE 1's
+static unsigned char oracle[BYTES];  // of PE 1's memory
 static unsigned char buffer[BYTES];  // of non-blocking puts: must stay until quiet
 static unsigned char next_byte = 1;
 
@@ -92,7 +92,7 @@ static void do_swap(void) {
   compare("atomic_swap", &before, 8, sizeof before);
   memcpy(oracle + 8, &value, sizeof value);
 }
-static void do_bulk_put(void) {  // past the cache
+static void do_bulk_put(void) {  // bypasses the cache
   static unsigned char bytes[5000];
   fresh(bytes, sizeof bytes);
   memcpy(oracle + 12, bytes, sizeof bytes);
@@ -110,7 +110,7 @@ struct access {
   const char* name;
   void (*run)(void);
 };
-// Those first that meet the cache in the most ways.
+// Sorted by the number of ways in which they involve the cache, most first.
 static const struct access accesses[] = {
     {"p", do_p},
     {"get", do_get},
@@ -131,7 +131,7 @@ static const struct access accesses[] = {
 };
 enum { kinds = sizeof accesses / sizeof *accesses };
 
-// Reads the memory past the cache: what is there in the end, not what this PE believes.
+// Reads the memory past the cache: its final contents, not what this PE believes.
 static void compare_memory(void) {
   unsigned char bytes[256];
   shmem_quiet();

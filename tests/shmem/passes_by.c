@@ -1,5 +1,5 @@
-/* Says whether it is cached, for test_passing_by.py: it, or a library of it, calls OpenSHMEM in
- * ways that Nearcache may not see. */
+/* Reports whether it is cached, for test_passing_by.py: the program or one of its libraries calls
+ * OpenSHMEM in ways that Nearcache may not see. */
 #include <nearcache/shmem.h>
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ void solver_barrier(void);
 
 int main(void) {
   shmem_init();
-  (void)shmem_team_my_pe(SHMEM_TEAM_WORLD); /* known, and of no interest */
+  (void)shmem_team_my_pe(SHMEM_TEAM_WORLD); /* a known call without effect on caching */
   barrier();
   printf("%s\n", nearcache_shmem_caching() ? "cached" : "left alone");
   shmem_finalize();

@@ -1,24 +1,24 @@
 // Programs that keep the contract, and programs that break it, for option shmem_check: PE 0 reads a
-// table of PE 1, which changes it, and reads it again after it has learned of that in some way.
+// table of PE 1, which changes it, and reads it again after learning of the change in some way.
 //
-//   shmem_promises WAY     a row of `ways`; prints `read OLD` or `read NEW`
+// shmem_promises WAY     a row of `ways`; prints `read OLD` or `read NEW`
 #include <pthread.h>
 
 #include "check.h"
 
 enum { entries = 100, values = 7 };
 
-static long table[entries];  // symmetric, as what follows
-// Of the heap, as over shared memory that needs no progress; each in a page of its own.
+static long table[entries];  // symmetric, like the following
+// From the heap, which needs no progress over shared memory; each in a page of its own.
 static long *block, *ready, *go, *ticket, *unrelated;
 
 static long loaded(const long* word) { return *(const volatile long*)word; }
 static void progress(void) {
   static char bytes[5000];
-  shmem_getmem(bytes, block, sizeof bytes, 1);  // past any cache
+  shmem_getmem(bytes, block, sizeof bytes, 1);  // bypasses any cache
 }
 
-// By which PE 0 learns that PE 1 has written; the writer's side is the same for all.
+// How PE 0 learns that PE 1 has written; the writer's side is the same for all ways.
 static void by_polling(void) {
   while (shmem_long_g(ready, 1) == 0) {
   }
@@ -45,15 +45,15 @@ static void by_a_load_and_an_acquire(void) {
   nearcache_shmem_acquire();
 }
 
-// Each in two gets: of many that look like polling, the cache fetches now and then one anew.
+// Uses two gets: when many gets look like polling, the cache occasionally refetches one.
 static void read_halves(long* into, const long* from) {
   shmem_long_get(into, from, entries / 2, 1);
   shmem_long_get(into + entries / 2, from + entries / 2, entries / 2, 1);
 }
 static void read_table(long* into) { read_halves(into, table); }
 static void read_block(long* into) { read_halves(into, block); }
-// Single words would look like more of the polling, which now and then fetches one anew: what is
-// read before them does not.
+// Single words would look like more of the polling, which causes an occasional refetch; the reads
+// before them do not.
 static void read_words(long* into) {
   for (int at = 0; at < 60; ++at) into[2] = shmem_long_g(unrelated + 17 * at, 1);
   into[0] = shmem_long_g(&table[0], 1);
@@ -95,8 +95,8 @@ static void write_and_tell(void) {
   shmem_long_atomic_set(ready, 1, 1);
 }
 
-// What another thread of this PE reads meanwhile is nobody's business, and never old. It reads here
-// and there, so that it does not seem to poll, which would fetch anew what is read.
+// What another thread of this PE reads meanwhile is not checked, and never old. It reads at
+// scattered places so that it does not seem to poll, which would cause refetches.
 static void* read_along(void* stop) {
   long into[entries];
   for (int at = 0; !loaded(stop); at = (at + 37) % 1024) {
@@ -131,7 +131,7 @@ int main(int argc, char** argv) {
     ways[way].learn();
     ways[way].read(into);
     printf("read %s\n", into[0] == values ? "NEW" : "OLD");
-    if (ways[way].threads > 0) {  // reads of a thread count as those of any other
+    if (ways[way].threads > 0) {  // reads of a thread count like those of any other
       pthread_t reader;
       pthread_create(&reader, NULL, in_a_thread, (void*)(intptr_t)ways[way].read);
       pthread_join(reader, NULL);

@@ -1,17 +1,17 @@
 // Random programs on all PEs against a serial replay.
 //
-// A program is a row of phases. In each, every byte of every PE's symmetric memory has one writer,
-// or none: the bytes are dealt out in pieces of a few bytes, so that PEs write side by side in one
-// line. Every PE knows all PEs' programs, as they come from one seed, and keeps a copy of all
-// memory as it must be. A get is compared where its bytes are this PE's own or nobody's. Between
-// two phases the PEs synchronise in one of the ways that the contract allows; then all of every
-// PE's memory is compared.
+// A program is a sequence of phases. In each, every byte of every PE's symmetric memory has one
+// writer or none: the bytes are dealt out in pieces of a few bytes, so that PEs write side by side
+// in one line. Every PE knows all PEs' programs, as they come from one seed, and keeps a copy of
+// the expected contents of all memory. A get is compared where its bytes belong to this PE or to
+// nobody. Between two phases the PEs synchronise in one of the ways that the contract allows; then
+// all memory of every PE is compared.
 //
-//   random_phases SEED OPERATIONS CONTEXTS
+// random_phases SEED OPERATIONS CONTEXTS
 //
-// OPERATIONS: of all PEs together, at least. CONTEXTS: 1 to 3; each byte is written through one of
-// them. Open MPI 4.1.4 over tcp hangs where two PEs wait in calls on contexts that were created, as
-// each progresses its own context only: 1 there.
+// OPERATIONS: the minimum for all PEs together. CONTEXTS: 1 to 3; each byte is written through one
+// of them. Use 1 with Open MPI 4.1.4 over tcp: it hangs where two PEs wait in calls on created
+// contexts, as each progresses its own context only.
 #include "check.h"
 
 enum {
@@ -51,7 +51,7 @@ static int below(uint64_t* state, int limit) { return (int)(next(state) % (uint6
 
 static unsigned char* memory(int part) { return part == 0 ? heap : data; }
 
-// Who writes what in the next phase.
+// Assigns the writers of the next phase.
 static void deal_out(void) {
   const int longest = 1 + below(&common, most_piece);
   const int only_static = below(&common, 4) == 0;  // one writer for all: long runs
@@ -89,7 +89,8 @@ static struct access draw(uint64_t* state) {
   return a;
 }
 
-// The longest run from the start of the access that `pe` may write through its context.
+// Returns the length of the run from the start of the access that `pe` may write through its
+// context.
 static int writable(const struct access* a, int pe) {
   int length = 0;
   while (length < a->length && writer_of[a->part][a->pe][a->at + length] == pe &&
@@ -108,7 +109,7 @@ static unsigned char* source(int length) {
   return from;
 }
 
-// `pe` writes: really if that is this PE, else only in the copy.
+// `pe` writes: to memory if it is this PE, otherwise only to the copy.
 static void write_some(uint64_t* state, int pe) {
   struct access a = draw(state);
   a.length = writable(&a, pe);
@@ -148,7 +149,7 @@ static void compare(const char* what, const struct access* a, const unsigned cha
   }
 }
 
-// `all`: nobody writes now, so that every byte must be right.
+// `all`: nobody is writing, so every byte must be right.
 static void read_some(uint64_t* state, int all) {
   const struct access a = draw(state);
   const unsigned char* from = memory(a.part) + a.at;
@@ -168,7 +169,7 @@ static void read_some(uint64_t* state, int all) {
   compare(all ? "a get between phases" : "a get", &a, to, all);
 }
 
-// Changes a counter: in the copy at least.
+// Changes a counter, at least in the copy.
 static void count_up(uint64_t* state, int pe) {
   const int target = below(state, pes), word = below(state, words), kind = below(state, 3);
   const long by = kind == 1 ? 1 : below(state, 1000);
@@ -197,12 +198,12 @@ static void order_some(uint64_t* state) {
   }
 }
 
-// The program of one PE in a phase. What others only read or order has no trace in the copy; the
-// draws must be the same for all.
+// Runs the program of one PE in a phase. Reads and ordering calls of other PEs leave no trace in
+// the copy; the draws must be the same for all.
 static void run_program(int pe, uint64_t state) {
   for (int i = 0; i < accesses_a_phase; ++i) {
     const int kind = below(&state, 16);
-    uint64_t draws = next(&state);  // a state of its own: as many draws as it likes
+    uint64_t draws = next(&state);  // a state of its own, so that the number of draws is free
     if (kind < 7)
       write_some(&draws, pe);
     else if (kind == 7)
@@ -220,17 +221,17 @@ static void quiet_all(void) {
   for (int i = 0; i < contexts; ++i) shmem_ctx_quiet(context[i]);
 }
 
-static long flags[most_pes];  // symmetric: who has come here how often
+static long flags[most_pes];  // symmetric: how often each PE has arrived here
 static long work[SHMEM_REDUCE_MIN_WRKDATA_SIZE + 8], sync_words[SHMEM_REDUCE_SYNC_SIZE];
 static long sum_from, sum_to;
 static long gathered[most_pes], mine_to_gather;
 
-// In one of the ways after which every PE must see what all wrote before.
+// Synchronises in one of the ways after which every PE must see all previous writes.
 static void synchronise(void) {
   static long round;
   const int way = below(&common, 6);
   ++round;
-  // A barrier completes the default context's writes only.
+  // A barrier completes only the default context's writes.
   for (int i = 1; i < contexts; ++i) shmem_ctx_quiet(context[i]);
   switch (way) {
     case 0:
@@ -243,7 +244,7 @@ static void synchronise(void) {
       quiet_all();
       shmem_sync_all();
       break;
-    case 3:  // a flag to each
+    case 3:  // a flag to each PE
       quiet_all();
       for (int pe = 0; pe < pes; ++pe) shmem_long_p(&flags[me], round, pe);
       for (int pe = 0; pe < pes; ++pe) shmem_long_wait_until(&flags[pe], SHMEM_CMP_GE, round);
@@ -278,7 +279,7 @@ static void run_phase(void) {
   deal_out();
   const uint64_t programs = next(&common) << 8;
   for (int i = 0; i < pes; ++i) {
-    // this PE's own first: others' writes are not known yet when it reads
+    // this PE's own memory first: others' writes are not known yet when it reads
     const int pe = (me + i) % pes;
     run_program(pe, programs + (uint64_t)pe);
   }
@@ -319,7 +320,7 @@ int main(int argc, char** argv) {
   fill();
   shmem_barrier_all();
   long phases = 0;
-  // PEs issue different numbers of operations: phases are what they agree on.
+  // PEs issue different numbers of operations, so they agree on the number of phases instead.
   for (; phases * (accesses_a_phase * 3 / 4) < wanted; ++phases) run_phase();
   for (int i = 1; i < contexts; ++i) retire_context(context[i], &sum_from);
   printf("%s %s: PE %d, %ld operations in %ld phases\n", failures == 0 ? "ok" : "FAILED", name, me,

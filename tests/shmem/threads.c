@@ -1,9 +1,9 @@
-// Threads that share the default context under SHMEM_THREAD_MULTIPLE: what one thread completes, it
-// completes for all; and each finds its own writes, whatever the others do to the bytes beside
-// them, to the cache's pages and to what is in flight. An acquire by one is an acquire for all:
-// what was read before is not served after it.
+// Threads that share the default context under SHMEM_THREAD_MULTIPLE: what one thread completes is
+// complete for all, and each finds its own writes, whatever the others do to adjacent bytes, to the
+// cache's pages and to what is in flight. An acquire by one is an acquire for all: nothing read
+// before it is served after it.
 //
-//   shmem_threads SEED ROUNDS
+// shmem_threads SEED ROUNDS
 #include <pthread.h>
 
 #include "check.h"
@@ -13,9 +13,9 @@ enum { threads = 4, bytes = 4000, accesses = 150, stamps = 20 };
 static unsigned char* memory;  // symmetric
 // of the next PE's memory: byte i belongs to thread i % threads
 static unsigned char known[bytes];
-// symmetric: the round that the PE before has finished
+// symmetric: the last round that the previous PE has finished
 static long* arrived;
-// symmetric: the round that this PE has come to
+// symmetric: the round that this PE has reached
 static long stamp[stamps];
 static int other;
 static pthread_barrier_t together;
@@ -28,7 +28,7 @@ static int draw(uint64_t* state, int limit) {
   return (int)(*state >> 33) % limit;
 }
 
-// After an acquire of one of the threads.
+// Called after an acquire by one of the threads.
 static void read_stamps(long round) {
   for (int i = 0; i < stamps; ++i) {
     const long found = shmem_long_g(&stamp[i], other);
@@ -45,7 +45,7 @@ static void tell(const char* what, int at, int found) {
   pthread_mutex_unlock(&telling);
 }
 
-// Single bytes of this thread from `at` on, `threads` apart.
+// Writes single bytes of this thread from `at` on, `threads` apart.
 static void write_bytes(uint64_t* state, int at) {
   unsigned char values[8];
   int count = 1 + draw(state, 8);
@@ -59,7 +59,7 @@ static void write_bytes(uint64_t* state, int at) {
   }
 }
 
-// Reads others' bytes along, which may be old or new.
+// Also reads others' bytes, which may be old or new.
 static void read_bytes(uint64_t* state, int at) {
   unsigned char values[300];
   int length = 1 + draw(state, draw(state, 4) == 0 ? 300 : 40);
@@ -123,7 +123,7 @@ static void* work(void* argument) {
   return NULL;
 }
 
-// What the PE before knows that it wrote here.
+// Compares this PE's memory with what the previous PE knows that it wrote here.
 static void compare_own_memory(void) {
   unsigned char* given = shmem_malloc(bytes);
   shmem_putmem(given, known, bytes, other);

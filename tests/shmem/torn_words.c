@@ -1,7 +1,7 @@
 /* Words that are put one by one arrive whole: shmem_torn_words [rounds] [words].
  *
- * PE 0 puts a word after the other, PE 1 waits for each and looks at all of its bytes, which are
- * alike. Each PE has a partner. */
+ * PE 0 puts one word after the other; PE 1 waits for each and checks that all of its bytes are
+ * equal. Each PE has a partner. */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,19 +10,20 @@ enum { most_words = 4096 };
 static long data[most_words + 16];
 static long taken;
 
-/* All bytes are alike, and other ones in each round. */
+/* All bytes are equal, and differ from those of adjacent rounds. */
 static long value_of(long round) { return (round % 127 + 1) * 0x0101010101010101L; }
 
 static void write_words(long rounds, int words, int pe) {
   for (long round = 0; round < rounds; round++) {
-    const int from = (int)(round % 16); /* cuts fall on other words each time */
+    const int from = (int)(round % 16); /* splits fall on other words in each round */
     for (int i = 0; i < words; i++) shmem_long_p(&data[from + i], value_of(round), pe);
     shmem_quiet();
     shmem_long_wait_until(&taken, SHMEM_CMP_GT, round);
   }
 }
 
-/* How often a word had to be waited for: each is a place where what came together ended. */
+/* How often a word had to be waited for: each time, a group of words that arrived together had
+ * ended. */
 static long waited;
 
 static long read_words(long rounds, int words, int pe) {

@@ -1,5 +1,5 @@
-/* Every typed and sized call by its name, between two PEs: each works on the memory of the other,
- * and looks at its own afterwards. */
+/* Every typed and sized call by its name, between two PEs: each works on the other's memory, and
+ * checks its own afterwards. */
 #include <complex.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
   DO(int8_t, int8) DO(int16_t, int16) DO(int32_t, int32) DO(int64_t, int64)                    \
   DO(uint8_t, uint8) DO(uint16_t, uint16) DO(uint32_t, uint32) DO(uint64_t, uint64)            \
   DO(size_t, size) DO(ptrdiff_t, ptrdiff)
-/* Of all types of atomics, those that Open MPI 4 has. */
+/* The types of atomics that Open MPI 4 has. */
 #define AMO_TYPES(DO)                                                                          \
   DO(int, int) DO(unsigned, uint) DO(long, long) DO(unsigned long, ulong)                      \
   DO(long long, longlong) DO(unsigned long long, ulonglong)
@@ -26,7 +26,7 @@ static char* memory; /* symmetric */
 static shmem_ctx_t ctx;
 static int other;
 
-/* Transfers of one type. CALL makes the names of the default context or those of ctx. */
+/* Transfers of one type. CALL forms the names for the default context or for ctx. */
 #define CHECK_TRANSFERS(T, name, CALL, QUIET)                                                   \
   {                                                                                             \
     T *there = (T*)memory, own[length], back[length];                                           \
@@ -64,7 +64,7 @@ static int other;
 #define PLAIN(name, call) shmem_##name##_##call
 #define TRANSFERS(T, name) CHECK_TRANSFERS(T, name, PLAIN, shmem_quiet())
 
-/* The same on a context: functions of the plain shape that pass it along. */
+/* The same on a context: functions with the plain signature that add it. */
 #define CONTEXT_FORMS(T, name)                                                                     \
   static void on_##name##_p(T* to, T value, int pe) { shmem_ctx_##name##_p(ctx, to, value, pe); }  \
   static T on_##name##_g(const T* from, int pe) { return shmem_ctx_##name##_g(ctx, from, pe); }    \
@@ -90,7 +90,7 @@ RMA_TYPES(CONTEXT_FORMS)
 #define FORM(name, call) on_##name##_##call
 #define CONTEXT_TRANSFERS(T, name) CHECK_TRANSFERS(T, name, FORM, shmem_ctx_quiet(ctx))
 
-/* The sized calls move elements of so many bits. */
+/* The sized calls move elements of this many bits. */
 #define SIZED(bits)                                                                      \
   {                                                                                      \
     char own[256], back[256];                                                            \
@@ -109,12 +109,12 @@ RMA_TYPES(CONTEXT_FORMS)
     shmem_barrier_all();                                                                 \
   }
 
-/* Atomics of one type. Open MPI 4.1.4's compare-and-swap of four bytes writes over the stack, so it
- * is asked for eight only. */
+/* Atomics of one type. The 4-byte compare-and-swap of Open MPI 4.1.4 overwrites the stack, so only
+ * the 8-byte one is called. */
 #define ATOMICS(T, name)                                                                     \
   {                                                                                          \
     T* word = (T*)memory;                                                                    \
-    shmem_##name##_p(word, 1, other); /* in the cache, for the atomics to find */            \
+    shmem_##name##_p(word, 1, other); /* cached, for the atomics to find */                  \
     shmem_##name##_atomic_add(word, 4, other);                                               \
     check(shmem_##name##_atomic_fetch(word, other) == 5, "add, fetch", #name);               \
     check(shmem_##name##_atomic_fetch_add(word, 5, other) == 5, "fetch_add", #name);         \
@@ -136,8 +136,8 @@ RMA_TYPES(CONTEXT_FORMS)
 
 static long psync[SHMEM_REDUCE_SYNC_SIZE], work[SHMEM_REDUCE_MIN_WRKDATA_SIZE];
 
-/* A flag that the other sets, after data. In a loop of tests alone Open MPI 4.1.4 moves nothing, so
- * the test comes after the wait. */
+/* The other PE sets a flag after its data. A loop of tests alone makes no progress in Open MPI
+ * 4.1.4, so the test follows the wait. */
 static void check_waits(void) {
   long *data = (long*)memory, *flag = data + 1;
   for (long round = 1; round <= 20; round++) {

@@ -13,11 +13,9 @@
  *   shim_let_go()            opens the gate
  *   shim_late(seconds)       delays the start of the next MPI_Iallgather
  *   shim_calls(name)         returns the number of calls of that name
- *   shim_most_at_once()      returns the largest number of threads that were in MPI_Win_allocate
- * and
+ *   shim_most_at_once()      returns the most threads that were in MPI_Win_allocate and
  *                            MPI_Win_free at the same time; each call takes some milliseconds
- * longer.
- *                            Returns 99 if a window was made on MPI_COMM_SELF
+ *                            longer. Returns 99 if a window was made on MPI_COMM_SELF
  *   shim_at_end              a function called after the objects above have ended and their statics
  *                            have been destroyed */
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
 /* The functions of nearcache/shmem.h. Without the library they do nothing, and the rest of each
- * case holds all the same. */
+ * case still holds. */
 #include "front.h"
 
 static long data[2048];
@@ -7,8 +7,8 @@ static long flag;
 
 static int there(void) { return nearcache_shmem_caching(); }
 
-/* Reads of it see every store of the owner at once, after the owner has said so by a message that
- * is none of the table's. */
+/* Reads of the range see every store of the owner at once, after the owner has announced it by a
+ * message that the table of calls does not know. */
 static void uncached_ranges(void) {
   for (int i = 0; i < 64; ++i) shmem_long_p(&data[i], i, right);
   EXPECT(nearcache_shmem_uncached(&data[8], 16 * sizeof *data),
@@ -25,7 +25,7 @@ static void uncached_ranges(void) {
   shmem_quiet();
   EXPECT(shmem_long_g(&data[11], right), 49);
   long both[64];
-  shmem_long_get(both, data, 64, right); /* over the range's ends */
+  shmem_long_get(both, data, 64, right); /* extends beyond both ends of the range */
   EXPECT(both[0], 0);
   EXPECT(both[11], 49);
   EXPECT(both[63], 63);
@@ -35,8 +35,8 @@ static void uncached_ranges(void) {
   }
 }
 
-/* No gets through the context: Open MPI 4 may hang in its finalize after a context that has had few
- * transfers, the last of them gets. */
+/* No gets through the context: Open MPI 4 may hang in finalize after a context with few transfers
+ * whose last ones are gets. */
 static void uncached_contexts(void) {
   shmem_ctx_t ctx;
   EXPECT(shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx), 0);
@@ -53,7 +53,7 @@ static void uncached_contexts(void) {
 }
 
 static void the_default_context_uncached(void) {
-  const int cached = there(); /* until it is not any more */
+  const int cached = there(); /* until it is no longer cached */
   shmem_long_p(&data[1], 42, right);
   EXPECT(nearcache_shmem_ctx_uncached(SHMEM_CTX_DEFAULT),
          cached ? NEARCACHE_SHMEM_OK : NEARCACHE_SHMEM_ABSENT);
@@ -85,15 +85,15 @@ static void prefetches_of_anything(void) {
   EXPECT(shmem_long_g(&data[2000], right), right * 2048 + 2000);
 }
 
-/* The owner's store is learned of by what Nearcache does not see: here, the reader's own eyes and a
- * call by hand. */
+/* The reader learns of the owner's store in a way that Nearcache does not see (here, by loads) and
+ * acquires by an explicit call. */
 static void acquires_and_releases_by_hand(void) {
   (void)shmem_long_g(&data[0], right);
   shmem_long_p(&flag, 7 + me, right);
   nearcache_shmem_release();
   if (!there()) shmem_quiet();
   volatile long* mine = &flag;
-  /* so that the loop does not acquire; it gives the OpenSHMEM library time for its own */
+  /* so that the loop does not acquire; the atomics let the OpenSHMEM library make progress */
   nearcache_shmem_set_relaxed_atomics(1);
   while (*mine == 0) (void)shmem_long_atomic_fetch(&data[1], right);
   nearcache_shmem_set_relaxed_atomics(0);
@@ -102,7 +102,7 @@ static void acquires_and_releases_by_hand(void) {
   EXPECT(shmem_long_g(&flag, right), 7 + me);
 }
 
-/* With relaxed atomics a hit stays a hit after one; else it does not. */
+/* With relaxed atomics a hit remains a hit after one; otherwise it does not. */
 static void relaxed_atomics(void) {
   for (int relaxed = 0; relaxed <= 1; ++relaxed) {
     nearcache_shmem_set_relaxed_atomics(relaxed);

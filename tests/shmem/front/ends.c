@@ -1,6 +1,6 @@
-/* Ways to end. ends start_pes: without shmem_finalize; ends exit: by exit() out of a function; ends
- * global: shmem_global_exit(3). In the first two each PE puts to its neighbour last of all, and the
- * neighbour waits for it with its eyes only. */
+/* Ways to end. ends start_pes: without shmem_finalize; ends exit: by exit() in a function; ends
+ * global: shmem_global_exit(3). In the first two, the last call of each PE is a put to its
+ * neighbour, which waits for it by loads only. */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static long words[1000];
 
 static void leave(void) {
   const int right = (shmem_my_pe() + 1) % shmem_n_pes();
-  if (shmem_my_pe() % 2 == 1) { /* learns of it only by what the other does as it ends */
+  if (shmem_my_pe() % 2 == 1) { /* learns of it only by what the other PE does as it ends */
     shmem_long_wait_until(&words[999], SHMEM_CMP_EQ, 5);
     printf("ok: it has come\n");
     fflush(stdout);

@@ -1,4 +1,4 @@
-/* The symmetric heap and static data: ends of segments, blocks that go. */
+/* The symmetric heap and static data: ends of segments, blocks that are freed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 static long scattered[3][200]; /* zero-filled memory */
 static long given[300] = {[299] = 4};
 
-/* The new block has the old one's address: nothing that was put to the old one may land in it. */
+/* The new block has the old one's address: nothing that was put to the old one may arrive in it. */
 static void nothing_is_written_back_to_a_freed_block(void) {
   for (int round = 0; round < 10; ++round) {
     long* block = shmem_malloc(5000 * sizeof *block);
@@ -40,7 +40,7 @@ static void a_block_that_moves_takes_its_contents(void) {
   shmem_free(block);
 }
 
-/* Whatever surrounds it is fetched with it only as far as there is something. */
+/* Surrounding bytes are fetched along with an access only as far as they exist. */
 static void the_first_and_last_bytes_of_every_segment(void) {
   char* heap[4];
   for (int i = 0; i < 4; ++i) {

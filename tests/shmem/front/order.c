@@ -8,8 +8,8 @@ static long flag, answer;
 static long lock_word;
 static long sync_[SHMEM_BCAST_SYNC_SIZE];
 
-/* Both sides wait for a put of the other: without write-back before the wait, both wait for ever.
- */
+/* Each side waits for a put of the other: without write-back before the wait, both would wait
+ * forever. */
 static void waiter_and_writer(void) {
   for (long round = 1; round <= 100; ++round) {
     shmem_long_p(&flag, round, right);
@@ -25,8 +25,8 @@ static void ping_pong_by_test(void) {
   }
 }
 
-/* After the flag has come, so has what was put before the fence; and what was read before is read
- * anew. */
+/* Once the flag has arrived, so has everything put before the fence; and previously read data are
+ * fetched again. */
 static void fence_orders_data_before_flag(void) {
   for (long round = 1; round <= 100; ++round) {
     for (int i = 0; i < 32; ++i) shmem_long_p(&data[i * 17], round * 1000 + i, right);
@@ -38,8 +38,8 @@ static void fence_orders_data_before_flag(void) {
   }
 }
 
-/* PE 0 reads what PE 1 wrote to PE 2, again and again: each time it learns of it, by another call.
- */
+/* PE 0 repeatedly reads what PE 1 wrote to PE 2; each time it learns of the write by another call.
+ * */
 static void what_was_read_is_read_anew(void) {
   static long source, target;
   const int keeper = pes - 1;
@@ -74,7 +74,7 @@ static void a_counter_under_a_lock(void) {
   EXPECT(shmem_long_g(&answer, 0), 30 * pes);
 }
 
-/* The owner changes its memory by a store, which no call of the reader tells of. */
+/* The owner changes its memory by a store, of which no call notifies the reader. */
 static void a_polling_loop_sees_the_change(void) {
   volatile long* mine = &flag;
   for (long round = 1; round <= 20; ++round) {
@@ -92,7 +92,7 @@ static void a_polling_loop_sees_the_change(void) {
   }
 }
 
-/* The flag is cached, and its writer calls nothing but what reads until the answer is there. */
+/* The flag is cached, and its writer makes only calls that read until the answer has arrived. */
 static void flag_then_spin(long (*read)(const long*, int)) {
   for (long round = 1; round <= 20; ++round) {
     if (me == 0) {
@@ -116,7 +116,7 @@ static void flag_then_spin_by_relaxed_atomics(void) {
   nearcache_shmem_set_relaxed_atomics(0);
 }
 
-/* Non-blocking gets give their values at the quiet, so a loop of both must see changes as well. */
+/* Non-blocking gets deliver their values at the quiet, so a loop of both must see changes, too. */
 static void polling_by_non_blocking_gets(void) {
   volatile long* mine = &flag;
   long seen = 0;
@@ -137,7 +137,7 @@ static void contexts_have_caches_of_their_own(void) {
   EXPECT(shmem_ctx_create(SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE, &second), 0);
   for (long round = 1; round <= 30; ++round) {
     for (int i = 0; i < 64; ++i) {
-      (void)shmem_long_g(&data[i], right); /* cached in all three */
+      (void)shmem_long_g(&data[i], right); /* cached in all three contexts */
       (void)shmem_ctx_long_g(second, &data[i], right);
     }
     for (int i = 0; i < 64; ++i) shmem_ctx_long_p(first, &data[i], round * 100 + i, right);

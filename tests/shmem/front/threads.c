@@ -1,4 +1,4 @@
-/* SHMEM_THREAD_MULTIPLE: threads share the default context, and have private ones; each checks what
+/* SHMEM_THREAD_MULTIPLE: threads share the default context and have private ones; each checks what
  * it may rely on. */
 #include <pthread.h>
 #include <shmem.h>
@@ -18,8 +18,8 @@ static void expect(long found, long expected, const char* what, int thread) {
     printf("PE %d, thread %d, %s: %ld, not %ld\n", me, thread, what, found, expected);
 }
 
-/* Words of all threads are interleaved within lines; reads of other threads' words drag old values
- * in. */
+/* Words of all threads are interleaved within lines; reads of other threads' words bring in old
+ * values. */
 static void on_the_default_context(int thread) {
   for (long round = 1; round <= 10; ++round) {
     for (int i = 0; i < WORDS; ++i) {
@@ -38,7 +38,7 @@ static void on_the_default_context(int thread) {
   }
 }
 
-/* Open MPI 4 creates and destroys contexts soundly in one thread at a time only. */
+/* Open MPI 4 creates and destroys contexts correctly in one thread at a time only. */
 static pthread_mutex_t creating = PTHREAD_MUTEX_INITIALIZER;
 
 static void on_a_private_context(int thread) {
@@ -79,7 +79,7 @@ int main(void) {
   pthread_t threads[THREADS];
   for (long i = 0; i < THREADS; ++i) pthread_create(&threads[i], NULL, work, (void*)i);
   for (int i = 0; i < THREADS; ++i) pthread_join(threads[i], NULL);
-  /* No call of this thread yet: what the threads wrote last is on its way already. */
+  /* Before any call of this thread: the last writes of the threads are already in flight. */
   volatile long* mine = ended;
   long turns = 0;
   for (int i = 0; i < THREADS; ++i) {

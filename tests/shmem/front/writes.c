@@ -1,4 +1,4 @@
-/* What is put is where it should be, in program order, however it got there. */
+/* Puts arrive at their place and in program order, whichever path they take. */
 #include <stdlib.h>
 
 #include "front.h"
@@ -13,7 +13,7 @@ static void put_then_barrier(void) {
   for (int i = 0; i < COUNT; ++i) EXPECT(data[i], left * COUNT + i);
 }
 
-/* The flag is an atomic: it goes past the cache, and must not overtake what a quiet completed. */
+/* The flag is an atomic: it bypasses the cache, and must not overtake what a quiet completed. */
 static void put_then_quiet_then_atomic(void) {
   for (int round = 1; round <= 50; ++round) {
     for (int i = 0; i < 64; ++i) shmem_long_p(&data[i * 8], round * 100 + i, right);
@@ -38,7 +38,7 @@ static void own_puts_are_read_back(void) {
   EXPECT(shmem_long_g(&data[7], right), 7 + (5L << 24));
 }
 
-/* Neighbouring bytes of one line by two PEs. */
+/* Two PEs write adjacent bytes of one line. */
 static void bytes_of_one_line_by_two_pes(void) {
   char* bytes = (char*)data;
   for (int i = 0; i < COUNT; ++i) {
@@ -56,13 +56,13 @@ static void large_over_small_and_small_over_large(void) {
   long *from = malloc(large * sizeof *from), *to = malloc(large * sizeof *to);
   for (int i = 0; i < large; ++i) from[i] = -i;
   for (int i = 0; i < large; i += 10) shmem_long_p(&data[i], 1, right);
-  shmem_long_put(data, from, large, right); /* over what is dirty */
+  shmem_long_put(data, from, large, right); /* overwrites dirty data */
   shmem_long_p(&data[1000], 77, right);
   shmem_quiet();
   EXPECT(shmem_long_g(&data[1000], right), 77);
   EXPECT(shmem_long_g(&data[2990], right), -2990);
   shmem_long_p(&data[20], 78, right);
-  shmem_long_get(to, data, large, right); /* with what is dirty */
+  shmem_long_get(to, data, large, right); /* includes dirty data */
   EXPECT(to[20], 78);
   EXPECT(to[1000], 77);
   EXPECT(to[1001], -1001);
@@ -73,7 +73,8 @@ static void large_over_small_and_small_over_large(void) {
   free(to);
 }
 
-/* Between the large put and the quiet a get may read the old value; after the quiet it may not. */
+/* Between the large put and the quiet a get may return the old value; after the quiet it may not.
+ * */
 static void what_is_read_under_a_large_put_is_not_kept(void) {
   static long from[2048];
   for (int round = 1; round <= 50; ++round) {
@@ -117,7 +118,8 @@ static void strided_ones(void) {
 
 static void atomics_over_cached_pages(void) {
   for (int i = 0; i < 64; ++i) shmem_long_p(&data[i], i, right);
-  EXPECT(shmem_long_atomic_fetch_add(&data[5], 100, right), 5); /* dirty here: must come before */
+  EXPECT(shmem_long_atomic_fetch_add(&data[5], 100, right),
+         5); /* dirty here: must be written back first */
   EXPECT(shmem_long_g(&data[5], right), 105);
   EXPECT(shmem_long_g(&data[6], right), 6);
   EXPECT(shmem_long_atomic_compare_swap(&data[6], 6, 60, right), 6);
@@ -128,7 +130,7 @@ static void atomics_over_cached_pages(void) {
   for (int i = 7; i < 64; ++i) EXPECT(shmem_long_g(&data[i], right), i + 1);
   shmem_barrier_all();
   for (int i = 0; i < 200; ++i) {
-    /* what is dirty elsewhere is written back, too */
+    /* other dirty data are written back, too */
     for (int k = 0; k < 2 && i % 10 == 0; ++k) shmem_long_p(&data[i / 5 + k], i, right);
     (void)shmem_long_atomic_fetch_inc(&flag, 0);
   }
@@ -136,12 +138,12 @@ static void atomics_over_cached_pages(void) {
   EXPECT(shmem_long_g(&flag, 0), 200 * pes);
 }
 
-/* They transfer nothing, whatever their addresses, and mark nothing. */
+/* Calls of zero bytes transfer nothing, whatever their addresses, and mark nothing dirty. */
 static void zero_bytes(void) {
   long here = 3;
   for (int i = 0; i < 128; ++i) data[i] = i;
   shmem_barrier_all();
-  shmem_long_p(&data[3], 30, right); /* so that the page is at hand */
+  shmem_long_p(&data[3], 30, right); /* so that the page is present */
   for (int i = 0; i < 128; ++i) shmem_long_put(&data[i], &here, 0, right);
   for (int i = 0; i < 128; ++i) shmem_char_get((char*)&here, (char*)&data[0] + i, 0, right);
   EXPECT(here, 3);

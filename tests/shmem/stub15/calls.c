@@ -1,10 +1,11 @@
 /* Every call of OpenSHMEM 1.6, through libnearcache_shmem.so, against a library that records what
  * reaches it.
  *
- *     calls off     switched off: each call arrives as it was made, and nothing else does
- *     calls on      caching: data arrive; what is passed on arrives as it was made, after what was
- * written and must be there before it; and nothing that was read before is served after a call by
- * which the program may learn of another PE's writes
+ *     calls off     caching off: each call arrives as it was made, and nothing else does
+ *     calls on      caching on: data arrive; a call that is passed on arrives as it was made, after
+ *                   the writes that must precede it; and nothing read earlier is served after a
+ * call
+ *                   by which the program may learn of another PE's writes
  *
  * Prints `ok <calls>` or lines `FAILED <function>: <why>`. */
 #include <shmem.h>
@@ -49,7 +50,7 @@ struct call {
 #include "calls.inc"
 
 /* Places in the symmetric heap, far enough apart that none is fetched or written back with another.
- */
+ * */
 enum { step = 32 << 10, pages = 30 };
 static char* heap;
 static shmem_ctx_t context;
@@ -87,8 +88,8 @@ static void fill_arguments(const struct call* call, uint64_t* arguments) {
   }
 }
 
-/* The index of the one record of the call itself, with the arguments as they were given; -1 if it
- * is not there. */
+/* Returns the index of the only record of the call itself, with the arguments as given, or -1 if
+ * there is none. */
 static int arrived(const struct call* call, const uint64_t* arguments) {
   int found = -1;
   for (int i = 0; i < stub_calls(); i++) {
@@ -107,7 +108,7 @@ static int arrived(const struct call* call, const uint64_t* arguments) {
   return found;
 }
 
-/* Whether a put that covers `place` arrived before record `end`. */
+/* Returns whether a put that covers `place` arrived before record `end`. */
 static int written_before(const char* place, int end) {
   for (int i = 0; i < end; i++) {
     const struct stub_call* record = stub_call(i);
@@ -129,16 +130,16 @@ static char read_byte(const struct call* call, const char* place) {
   return on_context(call) ? shmem_ctx_char_g(context, place, 1) : shmem_char_g(place, 1);
 }
 
-/* A clean slate: nothing dirty, nothing cached that was read before. */
+/* Resets the state: nothing dirty, and nothing cached from earlier reads. */
 static void settle(int round) {
-  /* not always the same few words of a page: that looks like polling */
+  /* not always the same few words of a page, which would look like polling */
   cached_place = heap + 1032 * (round % pages);
   dirty_place = heap + step + 1024 * (round % pages);
   shmem_quiet();
   shmem_ctx_quiet(context);
   shmem_sync_all();
-  /* The first word put after a quiet goes at once, as it may be a flag. This is not the one that is
-   * looked at. */
+  /* The first word put after a quiet is sent at once, as it may be a flag. This one is not checked.
+   * */
   shmem_char_p(heap + 7 * step, 1, 1);
   shmem_ctx_char_p(context, heap + 7 * step, 1, 1);
 }
@@ -153,7 +154,7 @@ static int touches_target(enum kind kind) {
          kind == kind_update || kind == kind_fetching || kind == kind_fetching_nbi ||
          kind == kind_put_signal;
 }
-/* What a test returns when it is satisfied, and when it is not. */
+/* Returns what a test returns when it is satisfied, and when it is not. */
 static uint64_t answer(enum kind kind, int satisfied) {
   if (kind == kind_test_any) return satisfied ? 0 : (uint64_t)SIZE_MAX;
   if (kind == kind_test_lock) return satisfied ? 0 : 1;
@@ -167,8 +168,8 @@ static int acquires(enum kind kind, int satisfied) {
          kind == kind_unknown || (is_test(kind) && satisfied);
 }
 
-/* A call that is passed on. Returns 1 if what was read before is dropped without need: the cache
- * may do so once, by the clock. */
+/* Checks a call that is passed on. Returns 1 if previously read data are dropped without need; the
+ * cache may do so once, because of its clock. */
 static int drops_needlessly(const struct call* call, int round, int satisfied) {
   uint64_t arguments[stub_most_arguments];
   settle(round);
@@ -206,7 +207,7 @@ static void check_passed(const struct call* call, int round, int satisfied) {
   failed(call, "drops what was read, without need");
 }
 
-/* quiet and fence: what was written is put, then comes the library's own. */
+/* quiet and fence: written data are put, then the library's own call follows. */
 static void check_order(const struct call* call, int round) {
   uint64_t arguments[stub_most_arguments];
   settle(round);
@@ -221,7 +222,8 @@ static void check_order(const struct call* call, int round) {
   if (!written_before(dirty_place, last)) failed(call, "what was written is not put before it");
 }
 
-/* The bytes of `count` elements, and no others, get from here to there: `to` was 0xEE all over. */
+/* Returns whether exactly the bytes of `count` elements were copied to `to`, which was filled with
+ * 0xEE. */
 static int is_copy(const char* to, const char* from, size_t bytes) {
   for (size_t i = 0; i < bytes + 64; i++)
     if (to[i] != (i < bytes ? from[i] : (char)0xEE)) return 0;
@@ -246,8 +248,8 @@ static void check_block(const struct call* call, int round) {
     failed(call, "other data have come");
 }
 
-/* The p of a type, and the g that follows it in the table of calls: what one writes the other
- * reads. */
+/* Checks the p of a type with the g that follows it in the table of calls: each reads what the
+ * other writes. */
 static void check_element(const struct call* call, int round) {
   uint64_t arguments[stub_most_arguments];
   static char expected[64];

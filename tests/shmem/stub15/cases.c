@@ -1,8 +1,8 @@
-/* What the cache does to a program's calls, seen from below: each case makes a few calls of
- * OpenSHMEM and looks at what reached the library.
+/* What the cache does to a program's calls, seen from below: each case makes a few OpenSHMEM calls
+ * and checks what reached the library.
  *
- *     cases <name>     prints `ok <name>`, or lines `FAILED <name>: <what>`;  cases list: prints
- *                      the names */
+ *     cases <name>     prints `ok <name>`, or lines `FAILED <name>: <what>`
+ *     cases list       prints the names */
 #include "cases.h"
 
 #include <stdio.h>

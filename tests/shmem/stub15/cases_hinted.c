@@ -1,5 +1,5 @@
-/* Blocks allocated with hints, which lie in a heap of their own: between it and the other one there
- * is nothing that may be read. */
+/* Blocks allocated with hints, which lie in a separate heap: nothing between it and the other heap
+ * may be read. */
 #include <string.h>
 
 #include "cases.h"
@@ -8,8 +8,8 @@ enum { block_bytes = 3 << 10 };
 
 static char* hinted(void) { return shmem_malloc_with_hints(block_bytes, 1); }
 
-/* Reads a range word by word, as one does who is read ahead for, and whether every get that arrived
- * stayed within it. */
+/* Reads a range word by word, which triggers reading ahead. Returns whether every get that arrived
+ * stayed within the range. */
 static int reads_stay_inside(const char* range, size_t bytes) {
   int inside = 1;
   stub_clear();

@@ -1,5 +1,5 @@
-/* What starts write-back, and which put goes at once: of every context, whichever the program waits
- * through. */
+/* What starts write-back, and which put is sent at once: for every context, whichever the program
+ * waits through. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void polling_of_an_uncached_range_starts_all(void) {
   for (int i = 0; i < 10; i++) (void)shmem_long_g(other(), 1);
   EXPECT(put_arrived(flag()));
 }
-/* The default context polls, among reads of other words; another one has the flag. */
+/* The default context polls, among reads of other words; another context has the flag. */
 static void reads_of_many_words_start_all(void) {
   const shmem_ctx_t ctx = made();
   begin();
@@ -77,7 +77,7 @@ static void polling_by_non_blocking_gets_starts_all(void) {
   EXPECT(put_arrived(flag()));
 }
 
-/* A word that is put after a call that orders may be a flag. */
+/* A word that is put after an ordering call may be a flag. */
 static void flag_after(void (*order)(shmem_ctx_t), const char* what, int line) {
   const shmem_ctx_t ctx = made();
   shmem_ctx_long_p(ctx, flag() + 64, 1, 1);
@@ -137,11 +137,12 @@ static void only_the_first_word_goes_at_once(void) {
   EXPECT(arrived("putmem") == 1);
 }
 
-/* It completes what was written through it, whether the cache knows the context or not. */
+/* Destroying a context completes what was written through it, whether or not the cache knows the
+ * context. */
 static void the_end_acquires(shmem_ctx_t ctx) {
   (void)shmem_long_g(other(), 1);
   shmem_ctx_long_p(ctx, other(), 7, 1);
-  *(long*)stub_remote(other()) = 7; /* where the stub only records it */
+  *(long*)stub_remote(other()) = 7; /* for calls that the stub only records */
   shmem_ctx_destroy(ctx);
   EXPECT(shmem_long_g(other(), 1) == 7);
 }
@@ -152,7 +153,7 @@ static void the_end_of_an_unknown_context_acquires(void) {
   the_end_acquires(made_by(stub_team_untold));
 }
 
-/* 1,024 are known; one that goes makes room, and those beyond are passed on. */
+/* 1,024 contexts are known; destroying one makes room, and calls on those beyond are passed on. */
 static void more_contexts_than_are_known(void) {
   enum { known = 1024, all = known + 8 };
   static shmem_ctx_t contexts[all];
@@ -170,7 +171,7 @@ static void more_contexts_than_are_known(void) {
   for (int i = 0; i < all; i++) shmem_ctx_destroy(contexts[i]);
 }
 
-/* A value that came back is there: a get through another context must not serve what it read
+/* A returned value makes its write known: a get through another context must not serve what it read
  * before. */
 static void a_relaxed_atomic_is_seen_through_other_contexts(void) {
   const shmem_ctx_t ctx = made();
@@ -185,7 +186,7 @@ static void a_relaxed_atomic_is_seen_through_other_contexts(void) {
   EXPECT(shmem_ctx_long_g(ctx, other() + 64, 1) == 8);
 }
 
-/* Where a call is among those that arrived; beyond all if it is not. */
+/* Returns the position of a call among those that arrived; past the end if it is not there. */
 static int place_of(const char* part) {
   int at = 0;
   while (at < stub_calls() && !strstr(stub_call(at)->name, part)) at++;
@@ -194,12 +195,13 @@ static int place_of(const char* part) {
 
 static void dirty(shmem_ctx_t ctx) {
   begin();
-  shmem_ctx_long_p(ctx, flag() + 64, 1, 1); /* may go at once */
+  shmem_ctx_long_p(ctx, flag() + 64, 1, 1); /* may be sent at once */
   shmem_ctx_long_p(ctx, flag(), 1, 1);
   EXPECT(!put_arrived(flag()));
 }
 
-/* Not by the library's own quiet in them, which need not be one of this context. */
+/* Completed by a quiet of the context itself; one inside the library's call need not apply to this
+ * context. */
 static void releases_complete_what_was_written(void) {
   static const char* const names[] = {"barrier_all", "clear_lock"};
   for (int i = 0; i < 2; i++) {
@@ -230,7 +232,7 @@ static void a_context_that_goes_completes_what_was_written(void) {
   EXPECT(put_arrived(flag()) && arrived("quiet") == 1);
 }
 
-/* Its value is known after the quiet, and may say what others wrote before it. */
+/* The value of the get is known after the quiet, and may tell what others wrote before it. */
 static void a_quiet_after_a_non_blocking_get_acquires(void) {
   long value = 0;
   begin();
@@ -241,7 +243,7 @@ static void a_quiet_after_a_non_blocking_get_acquires(void) {
   EXPECT(shmem_long_g(other(), 1) == 7);
 }
 
-/* The program's own transfers may be under way. */
+/* The program's own transfers may be in flight. */
 static void a_quiet_goes_down_though_nothing_was_written(void) {
   begin();
   (void)shmem_long_g(other(), 1);
@@ -262,7 +264,7 @@ static void what_was_fetched_ahead_is_here_after_a_quiet(void) {
   EXPECT(stub_calls() == 0);
 }
 
-/* Also where PEs that are loads and stores away are cached. */
+/* Also where PEs reachable by loads and stores are cached. */
 static void own_memory_is_never_cached(void) {
   for (long value = 1; value < 4; value++) {
     *other() = value;
@@ -272,13 +274,13 @@ static void own_memory_is_never_cached(void) {
   }
 }
 
-/* Its exit runs our handlers, and those of destructors come after them. */
+/* Its exit runs our handlers; those of destructors follow. */
 static int forked;
 __attribute__((destructor)) static void the_end_of_the_child(void) {
   if (forked) _exit(stub_calls() == 0 ? 0 : 3);
 }
 
-/* The child has a copy of what the parent will write back, and may not talk to anybody. */
+/* The child has a copy of the parent's dirty data, and must not communicate. */
 static void a_forked_child_writes_nothing_back(void) {
   begin();
   shmem_long_p(other(), 7, 1);
@@ -287,7 +289,7 @@ static void a_forked_child_writes_nothing_back(void) {
   const pid_t child = fork();
   if (child == 0) {
     forked = 1;
-    alarm(20); /* in case that it waits for ever */
+    alarm(20); /* in case it waits forever */
     exit(0);
   }
   int status = -1;

@@ -1,10 +1,10 @@
-/* What came with OpenSHMEM 1.6, and calls that no table names. */
+/* Calls new in OpenSHMEM 1.6, and calls that no table names. */
 #include "cases.h"
 
 static long* near_word(void) { return word_at(16 << 10); }
 static long* far_word(void) { return word_at(32 << 10); }
 
-/* The range of a transfer of blocks ends with the last element of the last one. */
+/* The range of a transfer of blocks ends with the last element of the last block. */
 static void blocks_are_ordered_to_their_last_element(void) {
   enum { stride = 512, block = 200, blocks = 3 };
   static long own[stride * blocks];
@@ -30,7 +30,7 @@ static void no_blocks_touch_nothing(void) {
   EXPECT(stub_calls() == 2 && arrived("ibput") == 2);
 }
 
-/* Every end but the last is a barrier; caching goes on. */
+/* Every finalize but the last is a barrier; caching continues. */
 static void ends_within_others_are_barriers(void) {
   int provided = 0;
   shmem_init();
@@ -59,11 +59,11 @@ static void ends_within_others_are_barriers(void) {
   shmem_init(); /* for the end of the program */
 }
 
-/* It may do anything, also to other contexts. */
+/* An unknown call may do anything, also to other contexts. */
 static void an_unknown_call_comes_after_what_was_written(void) {
   const shmem_ctx_t ctx = made_by(SHMEM_TEAM_WORLD);
   begin();
-  shmem_ctx_long_p(ctx, near_word() + 64, 1, 1); /* may go at once */
+  shmem_ctx_long_p(ctx, near_word() + 64, 1, 1); /* may be sent at once */
   shmem_ctx_long_p(ctx, near_word(), 1, 1);
   shmem_long_p(far_word(), 1, 1);
   stub_clear();
@@ -73,7 +73,7 @@ static void an_unknown_call_comes_after_what_was_written(void) {
   EXPECT(stub_call(stub_calls() - 1)->count == 0 && arrived("shmemx_stub_anything") == 1);
 }
 
-/* What it started is complete at the next quiet. */
+/* The operations that it started are complete at the next quiet. */
 static void an_unknown_call_may_not_be_complete(void) {
   const shmem_ctx_t contexts[] = {SHMEM_CTX_DEFAULT, made_by(SHMEM_TEAM_WORLD)};
   for (int i = 0; i < 2; i++) {
@@ -86,10 +86,10 @@ static void an_unknown_call_may_not_be_complete(void) {
   }
 }
 
-/* Run with a network model, which has no PE within reach of loads and stores. */
+/* Run with a network model, in which no PE is reachable by loads and stores. */
 static void pointers_into_other_pes_are_null_in_a_model(void) {
   EXPECT(shmem_team_ptr(stub_team_reversed, near_word(), 0) == NULL);
-  stub_result = 1; /* the PE's number in the team, which the stub only records */
+  stub_result = 1; /* the PE's number in the team; the stub only records this call */
   EXPECT(shmem_team_ptr(stub_team_reversed, near_word(), 1) == near_word());
   EXPECT(shmem_ptr(near_word(), 1) == NULL && shmem_ptr(near_word(), 0) == near_word());
 }

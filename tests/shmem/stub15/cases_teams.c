@@ -1,5 +1,4 @@
-/* Contexts of teams: PEs are counted as in the team there, and each has a cache
- * as other contexts have. */
+/* Contexts of teams: PEs are numbered as in the team, and each context has a cache like others. */
 #include "cases.h"
 
 static long* team_word(void) { return word_at(16 << 10); }
@@ -16,7 +15,7 @@ static void what_goes_through_a_teams_context_is_cached(void) {
   stub_clear();
   EXPECT(shmem_ctx_long_g(ctx, team_word(), 0) == 5);
   EXPECT(stub_calls() == 0);
-  shmem_ctx_long_p(ctx, place() + 64, 1, 0); /* may go at once */
+  shmem_ctx_long_p(ctx, place() + 64, 1, 0); /* may be sent at once */
   shmem_ctx_long_p(ctx, place(), 7, 0);
   EXPECT(!put_arrived(place()));
   EXPECT(shmem_ctx_long_g(ctx, place(), 0) == 7);
@@ -24,7 +23,7 @@ static void what_goes_through_a_teams_context_is_cached(void) {
   EXPECT(put_arrived(place()) && remote_value(place()) == 7 && *place() != 7);
 }
 
-/* Also where PEs that are loads and stores away are cached. */
+/* Also where PEs reachable by loads and stores are cached. */
 static void own_memory_in_a_team_is_never_cached(void) {
   const shmem_ctx_t ctx = made_by(stub_team_reversed);
   for (long value = 1; value < 4; value++) {
@@ -35,7 +34,7 @@ static void own_memory_in_a_team_is_never_cached(void) {
   }
 }
 
-/* Run with a network on which this would take minutes. */
+/* Run with a network model in which this would take minutes. */
 static void own_memory_in_a_team_is_near_in_a_model(void) {
   const shmem_ctx_t ctx = made_by(stub_team_reversed);
   for (long i = 0; i < 100; i++) {
@@ -64,7 +63,7 @@ static void a_relaxed_atomic_is_seen_through_other_teams(void) {
   }
 }
 
-/* In a team without that PE nothing is dropped, or anything taken for it. */
+/* In a team without that PE, nothing is dropped, and no other PE is mistaken for it. */
 static void an_atomic_at_a_pe_outside_of_a_team_leaves_it_alone(void) {
   const shmem_ctx_t ctx = made_by(stub_team_of_one);
   nearcache_shmem_set_relaxed_atomics(1);
@@ -99,12 +98,12 @@ static int is_of(const struct stub_call* call, const void* handle) {
   return call->count > 0 && call->arguments[0] == (uint64_t)(uintptr_t)handle;
 }
 
-/* It takes its contexts with it, and no others. */
+/* Destroying a team destroys its contexts, and no others. */
 static void a_team_that_goes_completes_what_was_written(void) {
   const shmem_ctx_t goes = made_by(stub_team_reversed), stays = made_by(stub_team_of_one);
   const shmem_ctx_t contexts[] = {goes, stays};
   for (int i = 0; i < 2; i++) {
-    shmem_ctx_long_p(contexts[i], team_word() + 64 + 1024 * i, 1, 0); /* may go at once */
+    shmem_ctx_long_p(contexts[i], team_word() + 64 + 1024 * i, 1, 0); /* may be sent at once */
     shmem_ctx_long_p(contexts[i], team_word() + 1024 * i, 8, 0);
   }
   (void)shmem_long_g(place(), 1);
@@ -120,7 +119,7 @@ static void a_team_that_goes_completes_what_was_written(void) {
   }
   EXPECT(quiet >= 0 && quiet < destroy);
   stub_clear();
-  shmem_barrier_all(); /* looks at contexts that are open */
+  shmem_barrier_all(); /* checks open contexts */
   for (int i = 0; i < stub_calls(); i++) EXPECT(!is_of(stub_call(i), goes));
   shmem_ctx_quiet(stays);
   EXPECT(remote_value(team_word() + 1024) == 8);

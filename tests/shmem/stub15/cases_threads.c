@@ -1,4 +1,4 @@
-/* SHMEM_THREAD_MULTIPLE: at most one thread is inside of a serialised context, and what is written
+/* SHMEM_THREAD_MULTIPLE: at most one thread is inside a serialised context, and what was written
  * through other threads' contexts is not forgotten. */
 #include <pthread.h>
 #include <unistd.h>
@@ -25,10 +25,10 @@ static void let_another_thread_synchronise(void) {
   EXPECT(!put_arrived(data_word()));
 }
 
-/* Without data there is nothing to cache, but the signal goes through the context. */
+/* Without data there is nothing to cache, but the signal is sent through the context. */
 static void a_signal_without_data_has_its_context_for_itself(void) {
   EXPECT(shmem_ctx_create(SHMEM_CTX_SERIALIZED, &serialised) == 0);
-  shmem_ctx_long_p(serialised, data_word() + 64, 1, 1); /* may go at once */
+  shmem_ctx_long_p(serialised, data_word() + 64, 1, 1); /* may be sent at once */
   shmem_ctx_long_p(serialised, data_word(), 1, 1);
   stub_clear();
   stub_while_signalling = let_another_thread_synchronise;
@@ -45,14 +45,14 @@ static pthread_barrier_t written, ended;
 static void* write_through_a_private_context(void* unused) {
   shmem_ctx_t ctx;
   EXPECT(shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx) == 0);
-  shmem_ctx_long_p(ctx, data_word() + 64, 1, 1); /* may go at once */
+  shmem_ctx_long_p(ctx, data_word() + 64, 1, 1); /* may be sent at once */
   shmem_ctx_long_p(ctx, data_word(), 7, 1);
   pthread_barrier_wait(&written);
   pthread_barrier_wait(&ended);
   return unused;
 }
 
-/* The thread is still there, and does nothing more. */
+/* The thread still exists, and makes no more calls. */
 static void the_end_completes_private_contexts_of_other_threads(void) {
   pthread_barrier_init(&written, NULL, 2);
   pthread_barrier_init(&ended, NULL, 2);

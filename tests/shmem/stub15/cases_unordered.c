@@ -1,7 +1,7 @@
-/* Atomics, and the callers who order by themselves. */
+/* Atomics, and calls of programs that order them themselves. */
 #include "cases.h"
 
-/* A line that was read, one that is dirty, and where atomics go. */
+/* Words in a line that was read, in a dirty line, and where atomics are performed. */
 static long* read_word(void) { return word_at(0); }
 static long* dirty_word(void) { return word_at(16 << 10); }
 static long* target(void) { return word_at(32 << 10); }
@@ -22,7 +22,7 @@ static void a_get_after_a_fetching_atomic_pays_no_quiet(void) {
   EXPECT(arrived("fence") == 0);
 }
 
-/* What was put to the word itself comes before the atomic, and is complete before a get. */
+/* A put to the word itself precedes the atomic, and is complete before a get. */
 static void a_put_before_a_fetching_atomic_is_ordered(void) {
   begin();
   shmem_long_p(target(), 3, 1);
@@ -63,8 +63,8 @@ static void unordered_calls_cost_the_cache_nothing(void) {
   ordered_atomics_acquire_and_start_write_back();
 }
 
-/* They are no loads that are served: each looks at the target, and what was read there before is
- * read anew. */
+/* Atomics are never served: each accesses the target, and what was read there before is fetched
+ * again. */
 static void unordered_atomics_drop_what_they_change(void) {
   nearcache_shmem_set_unordered(1);
   (void)shmem_long_g(target(), 1);
@@ -73,7 +73,7 @@ static void unordered_atomics_drop_what_they_change(void) {
   EXPECT(shmem_long_g(target(), 1) == 17);
 }
 
-/* A loop of them may wait for the answer to what was written. */
+/* A loop of them may wait for the answer to something written before. */
 static void spinning_on_unordered_atomics_starts_write_back(void) {
   nearcache_shmem_set_unordered(1);
   read_and_write();
@@ -81,14 +81,14 @@ static void spinning_on_unordered_atomics_starts_write_back(void) {
   EXPECT(put_arrived(dirty_word()));
 }
 
-/* Run where no cache can be made: what is said is asked before any access. */
+/* Run where no cache can be created; the query comes before any access. */
 static void caching_is_denied_where_there_is_no_memory_for_it(void) {
   EXPECT(nearcache_shmem_caching() == 0);
   shmem_long_p(target(), 1, 1);
   EXPECT(put_arrived(target()));
 }
 
-/* And kept to the end, unless the program itself takes the context out. */
+/* The answer also holds to the end, unless the program itself excludes the context. */
 static void caching_is_said_before_the_first_access_and_holds(void) {
   EXPECT(nearcache_shmem_caching() == 1);
   shmem_long_p(target(), 1, 1);

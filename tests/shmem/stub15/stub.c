@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Blocks with hints lie in a part of their own, a gap behind the others. */
+/* Blocks with hints lie in a separate part, a gap behind the others. */
 enum { heap_bytes = 1 << 21, gap = 1 << 16, hinted_bytes = 1 << 16, most_calls = 4096 };
 
 enum { world_pes = 2 };
@@ -26,7 +26,7 @@ shmem_team_t SHMEM_TEAM_WORLD = &world;
 shmem_team_t stub_team_reversed = &reversed, stub_team_of_one = &of_one, stub_team_untold = &untold;
 
 enum { all_bytes = heap_bytes + gap + hinted_bytes };
-static char* heaps[2]; /* no static data, which would be symmetric, too */
+static char* heaps[2]; /* not static data, which would be symmetric */
 static size_t used, hinted_used = heap_bytes + gap;
 static struct stub_call calls[most_calls];
 static int call_count;
@@ -52,8 +52,8 @@ const struct stub_call* stub_call(int index) { return &calls[index]; }
 void stub_clear(void) { call_count = 0; }
 void* stub_remote(const void* object) { return heaps[1] + ((const char*)object - heaps[0]); }
 
-/* Where an object lies in a PE, as the context counts; the stub takes the first for one that is not
- * there. */
+/* Returns the address of an object in a PE, as the context numbers PEs; the stub uses PE 0 for a PE
+ * that does not exist. */
 static char* at(shmem_ctx_t ctx, const void* object, int pe) {
   const int there = pe >= 0 && pe < ctx->team->pes ? pe : 0;
   return ctx->team->members[there] == 0 ? (char*)(uintptr_t)object : stub_remote(object);
@@ -76,7 +76,7 @@ void shmem_global_exit(int status) { exit(status); }
 int shmem_my_pe(void) { return 0; }
 int shmem_n_pes(void) { return world.pes; }
 int shmem_team_n_pes(shmem_team_t team) { return team->pes; }
-/* into the world only */
+/* into the world team only */
 int shmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team) {
   if (dest_team != &world || src_pe < 0 || src_pe >= src_team->told) return -1;
   return src_team->members[src_pe];
@@ -102,7 +102,7 @@ void* shmem_align(size_t alignment, size_t size) {
   return block_of(&used, heap_bytes, alignment, size);
 }
 void* shmem_malloc(size_t size) { return shmem_align(64, size); }
-/* never given out twice, so still zero */
+/* memory is never reused, so it is still zero */
 void* shmem_calloc(size_t count, size_t size) { return shmem_malloc(count * size); }
 void* shmem_malloc_with_hints(size_t size, long hints) {
   if (hints == 0) return shmem_malloc(size);
@@ -129,8 +129,8 @@ int shmem_ctx_create(long options, shmem_ctx_t* ctx) {
 void shmem_ctx_destroy(shmem_ctx_t ctx) { free(ctx); }
 
 #define WORD(pointer) (uint64_t)(uintptr_t)(pointer)
-/* One transfer, blocking or not, without and with a context. It happens at once: the standard
- * allows it. */
+/* A transfer, blocking or not, with and without a context. It takes place at once, as the standard
+ * allows. */
 #define TRANSFER(name, to, from)                                                                   \
   void shmem_##name(void* dest, const void* source, size_t nelems, int pe) {                       \
     stub_record("shmem_" #name,                                                                    \

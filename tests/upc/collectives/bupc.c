@@ -1,5 +1,5 @@
-/* Berkeley UPC's extensions: copies that do not block and of several runs, atomics, semaphores,
- * collectives on values, pointers. */
+/* Berkeley UPC's extensions: non-blocking and vectored copies, atomics, semaphores, collectives on
+ * values, pointers. */
 #include <complex.h> /* has a macro I */
 #include <errno.h>
 
@@ -45,7 +45,7 @@ static void handles(void) {
   upc_all_free(shared);
 }
 
-/* Random divisions of the same bytes, against a copy byte by byte. */
+/* Divides the same bytes at random, to compare with a copy byte by byte. */
 static size_t divide(size_t bytes, size_t* lengths, size_t most) {
   size_t count = 0;
   while (count + 1 < most && bytes != 0) {
@@ -212,7 +212,8 @@ static void semaphores(int rounds) {
   COLL_CHECK(bupc_sem_try(mine) == 0, "used up");
   bupc_sem_waitN(mine, 0);
   NCUPC_BARRIER();
-  /* Each sends to the next and waits for the one before it; the data come before the post. */
+  /* Each thread sends to the next and waits for the previous one; the data arrive before the post.
+   * */
   for (int round = 1; round <= rounds; ++round) {
     char message[256], got[256];
     memset(message, round, sizeof message);
@@ -228,7 +229,7 @@ static void semaphores(int rounds) {
   bupc_sem_post(flag);
   bupc_sem_post(flag);
   COLL_CHECK(bupc_sem_try(flag) == 1 && bupc_sem_try(flag) == 0, "a boolean one");
-  /* All take from one. */
+  /* All threads take from one. */
   const ncupc_ptr first = NCUPC_GET(ncupc_ptr, coll_at(0, ncupc_address(table)));
   if (MYTHREAD == THREADS - 1) bupc_sem_postN(first, (size_t)THREADS);
   bupc_sem_wait(first);
@@ -245,7 +246,7 @@ typedef struct {
   char text[60];
 } structure;
 
-/* Thread k has k + 1. */
+/* Thread k contributes k + 1. */
 #define REDUCED(T, operation, combined)                                                        \
   do {                                                                                         \
     T a = 1;                                                                                   \

@@ -20,7 +20,7 @@ static size_t most; /* bytes of a thread's source and of its destination */
 static ncupc_ptr source, destination, permutation;
 static unsigned char *expected, *found;
 
-/* One collective: what it is called with. */
+/* The arguments of one collective. */
 struct call {
   int kind, root, in, out;
   size_t bytes, round;
@@ -51,7 +51,7 @@ static size_t size_of(int kind) {
   return bytes < room ? bytes : room;
 }
 
-/* How many bytes of a thread's source, or destination, the call uses. */
+/* Returns how many bytes of a thread's source, or destination, the call uses. */
 static size_t source_bytes(const struct call* call, int thread) {
   switch (call->kind) {
     case BROADCAST:
@@ -156,7 +156,7 @@ static void one_round(size_t round) {
   call.bytes = size_of(call.kind);
   if (call.in == 0 && call.out == 0 && coll_random(2) != 0) flags = 0;
   coll_delay();
-  if (call.in != 1) NCUPC_BARRIER(); /* the next thread is still at the last round, else */
+  if (call.in != 1) NCUPC_BARRIER(); /* otherwise the next thread is still in the last round */
   memset(coll_own(ncupc_address(destination)), 0xaa, destination_bytes(&call, MYTHREAD));
   *(int*)coll_own(ncupc_address(permutation)) = sent_to(&call, MYTHREAD);
   fill_source(&call, call.in == 0 ? next : MYTHREAD);
@@ -166,7 +166,7 @@ static void one_round(size_t round) {
   if (call.out == 2) NCUPC_BARRIER();
   if (call.out == 1) memset(coll_own(ncupc_address(source)), 0x55, source_bytes(&call, MYTHREAD));
   check_destination(&call, call.out == 0 ? next : MYTHREAD);
-  if (call.out == 0) NCUPC_BARRIER(); /* it may write there, from now on */
+  if (call.out == 0) NCUPC_BARRIER(); /* it may write there from now on */
 }
 
 /* Many small broadcasts without any synchronisation, from one thread after another: the first ones

@@ -1,5 +1,5 @@
-/* Calls that a program must not make: each ends all threads with a message. The argument says
- * which. */
+/* Calls that a program must not make: each ends all threads with a message. The argument selects
+ * one. */
 #include "coll.h"
 
 int ncupc_main(int argc, char** argv) {

@@ -1,5 +1,5 @@
-/* upc_io.h: every function, against what POSIX says of the same file. Arguments: a folder, a seed,
- * how many elements a large array has. */
+/* upc_io.h: every function, against POSIX on the same file. Arguments: a folder, a seed, the number
+ * of elements of a large array. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@ static ncupc_ptr opened(int flags) {
 
 static void closed(ncupc_ptr fd) { COLL_CHECK(upc_all_fclose(fd) == 0, "%s", strerror(errno)); }
 
-/* The bytes of the file as POSIX has them. */
+/* Reads the file's bytes through POSIX. */
 static size_t contents(char* to, size_t room) {
   const int descriptor = open(name, O_RDONLY);
   COLL_CHECK(descriptor >= 0, "%s", strerror(errno));
@@ -121,7 +121,8 @@ static void check_fcntl(void) {
   closed(fd);
 }
 
-/* Each thread its part, by its own pointer; a read at the end of the file; errors. */
+/* Each thread accesses its part by its individual pointer; also reads at the end of the file, and
+ * errors. */
 static void check_local(void) {
   enum { part = 5000 };
   char mine[part], back[part];
@@ -167,7 +168,7 @@ static void check_local(void) {
   closed(only_read);
 }
 
-/* A shared array of any layout, by the common pointer and by each thread's own. */
+/* A shared array of any layout, by the common and by individual file pointers. */
 static void check_shared(size_t block, size_t size, size_t nmemb, int pointers) {
   const size_t bytes = size * nmemb, head = 13;
   const size_t local = block == 0 ? bytes : (nmemb / (block * (size_t)THREADS) + 1) * block * size;
@@ -182,7 +183,7 @@ static void check_shared(size_t block, size_t size, size_t nmemb, int pointers) 
   }
   const int common = pointers == UPC_COMMON_FP;
   const ncupc_ptr fd = opened(UPC_RDWR | UPC_CREATE | UPC_TRUNC | pointers);
-  /* each thread a copy of its own, or all one */
+  /* each thread has a copy of its own, or all share one */
   const size_t mine = head + (common ? 0 : (size_t)MYTHREAD * bytes);
   upc_all_fseek(fd, (upc_off_t)mine, UPC_SEEK_SET);
   COLL_CHECK(upc_all_fwrite_shared(fd, first, block, size, nmemb,
@@ -194,7 +195,7 @@ static void check_shared(size_t block, size_t size, size_t nmemb, int pointers) 
   for (size_t i = head; i < got; ++i)
     COLL_CHECK(all[i] == pattern((i - head) % bytes, 2), "byte %zu of blocks of %zu", i, block);
   NCUPC_BARRIER();
-  /* Back, with something else in the file, to be seen at every thread. */
+  /* Reads back with other contents in the file, which every thread must see. */
   for (size_t i = 0; i < bytes; ++i) all[i] = pattern(i, 3);
   if (MYTHREAD == 0) {
     const int descriptor = open(name, O_WRONLY | O_TRUNC);
@@ -214,7 +215,7 @@ static void check_shared(size_t block, size_t size, size_t nmemb, int pointers) 
       COLL_CHECK(NCUPC_GET(char, ncupc_add_bytes(element, (ptrdiff_t)k)) == all[i * size + k],
                  "element %zu", i);
   }
-  /* Over the end of the file. */
+  /* Beyond the end of the file. */
   upc_all_fseek(fd, -(upc_off_t)(bytes / 2), UPC_SEEK_END);
   COLL_CHECK(upc_all_fread_shared(fd, first, block, size, nmemb, 0) == (upc_off_t)(bytes / 2),
              "half");
@@ -269,7 +270,7 @@ static void check_lists(int shared, int asynchronous) {
     else
       result = upc_all_fwrite_list_local(fd, count, here, entries, file, flags);
   } else {
-    /* What the local list has, as bytes in a row, is put into the shared runs first. */
+    /* First puts the contents of the local list, as consecutive bytes, into the shared runs. */
     size_t placed = 0;
     for (size_t i = 0; i < count; ++i) {
       for (size_t k = 0; k < here[i].len; ++k, ++placed) {
@@ -298,7 +299,7 @@ static void check_lists(int shared, int asynchronous) {
   }
   COLL_CHECK(result == (upc_off_t)bytes, "%ld of %zu: %s", (long)result, bytes, strerror(errno));
   COLL_CHECK(upc_all_fseek(fd, 0, UPC_SEEK_CUR) == 0, "lists leave the pointer");
-  /* The same bytes, in the file's order, by POSIX. */
+  /* The same bytes in file order, read through POSIX. */
   const int descriptor = open(name, O_RDONLY);
   memset(direct, 0, sizeof direct);
   COLL_CHECK(pread(descriptor, direct, 2 * room, (off_t)base) >= 0, "%s", strerror(errno));
@@ -313,7 +314,7 @@ static void check_lists(int shared, int asynchronous) {
     }
   }
   NCUPC_BARRIER();
-  /* And back, in another division. */
+  /* And back, divided differently. */
   memset(back, 0, sizeof back);
   struct upc_local_memvec whole[2] = {{back, bytes / 3}, {back + bytes / 3, bytes - bytes / 3}};
   if (asynchronous) {

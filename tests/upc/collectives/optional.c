@@ -4,7 +4,7 @@
 
 static int rounds;
 
-/* Every thread adds to every thread's counters, of which two 32-bit ones share a word. */
+/* Every thread adds to every thread's counters; two 32-bit ones share a word. */
 static void counters(void) {
   const ncupc_ptr ints = upc_all_alloc((size_t)THREADS, 2 * sizeof(int)),
                   longs = upc_all_alloc((size_t)THREADS, sizeof(uint64_t));
@@ -43,7 +43,7 @@ static void counters(void) {
   }
   NCUPC_BARRIER();
   for (int thread = 0; thread < THREADS; ++thread) {
-    int times = 0; /* that threads came by */
+    int times = 0; /* that threads passed here */
     for (int other = 0; other < THREADS; ++other) {
       for (int i = 0; i < rounds; ++i) times += (other + i) % THREADS == thread;
     }
@@ -70,7 +70,7 @@ static void counters(void) {
   upc_all_atomicdomain_free(on_doubles);
 }
 
-/* What each operation makes of an old value, and that it tells the old one. */
+/* Checks the result of each operation on an old value, and that it returns the old value. */
 #define ONE_OPERATION(T, type, op, before, operand1, operand2, after)                        \
   do {                                                                                       \
     const ncupc_ptr domain = upc_all_atomicdomain_alloc(type, op | UPC_GET | UPC_SET, 0);    \

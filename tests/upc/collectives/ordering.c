@@ -1,5 +1,6 @@
-/* What ALLSYNC promises beyond the data of the call: IN_ALLSYNC is a release before and OUT_ALLSYNC
- * an acquire after, as a barrier is, whatever the other flag says, for every collective. */
+/* What ALLSYNC promises beyond the data of the call: IN_ALLSYNC is a release before the call and
+ * OUT_ALLSYNC an acquire after it, like a barrier, whatever the other flag is, for every
+ * collective. */
 #include "coll.h"
 
 enum { block = 8, large = 2048, marks = 20, mark_stride = 4096 / sizeof(long), kinds = 8 };
@@ -23,7 +24,7 @@ static ncupc_ptr word_of(ncupc_ptr array, int thread, size_t i) {
   return coll_at(thread, ncupc_address(array) + i * sizeof(long));
 }
 
-/* `elements` longs a block, of reductions: elements of all threads in blocks of that many. */
+/* `elements`: longs in a block; for reductions, elements of all threads in blocks of that size. */
 static void call(int kind, size_t elements, int flags) {
   const size_t bytes = elements * sizeof(long), all = elements * (size_t)THREADS;
   switch (kind) {
@@ -54,9 +55,10 @@ static void call(int kind, size_t elements, int flags) {
   }
 }
 
-/* Threads write to the next one's memory, relaxed, and call: who has returned finds all of it, in
- * its own memory and elsewhere, where it has just read the old values. All write, or the last one
- * alone: then the others have nothing of their own to wait for. */
+/* Threads write to the next one's memory, relaxed, and make the call. A thread that has returned
+ * finds all of these writes, in its own memory and elsewhere, where it has just read the old
+ * values. Either all threads write, or only the last one, so that the others have nothing of their
+ * own to wait for. */
 static void check_out_allsync(int kind, size_t elements, int in, int all, long value) {
   const int next = (MYTHREAD + 1) % THREADS;
   long before = 0;
@@ -75,7 +77,7 @@ static void check_out_allsync(int kind, size_t elements, int in, int all, long v
   NCUPC_BARRIER();
 }
 
-/* The source of each thread is written by the one before it, relaxed, right before the call. */
+/* The previous thread writes each thread's source, relaxed, right before the call. */
 static void check_in_allsync(int kind, size_t elements, int out, long value) {
   const int next = (MYTHREAD + 1) % THREADS;
   const size_t count = kind == 1 || kind == 4 ? elements * (size_t)THREADS : elements;

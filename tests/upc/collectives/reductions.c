@@ -1,9 +1,9 @@
 /* Reductions and prefix reductions of every type and operation, against a loop over the elements
  * through pointers-to-shared.
  *
- * Elements are small whole numbers, which are exact in every type; operations with which a result
- * would not be are left to the types that wrap. The function that is not commutative composes maps
- * x -> m x + c modulo 16, in the lower 8 bits of an element. */
+ * Elements are small integers, which are exact in every type; operations whose results would not be
+ * exact are left to the types that wrap. The non-commutative function composes maps x -> m x + c
+ * modulo 16, stored in the low 8 bits of an element. */
 #include "coll.h"
 
 static size_t most; /* elements */
@@ -91,7 +91,7 @@ static struct call random_call(int is_float) {
 #define T long double
 #include "reductions_of_type.h"
 
-/* Rounding differs with the order: the same every time. */
+/* Rounding depends on the order, which must be the same every time. */
 static void sum_is_the_same_again(size_t count) {
   double first = 0;
   for (size_t i = 0; i < count; ++i) {
@@ -110,7 +110,7 @@ static void sum_is_the_same_again(size_t count) {
   }
 }
 
-/* The sum of none is none: dst is as it was. */
+/* The sum of no elements is undefined; dst stays unchanged. */
 static void nothing_to_reduce(void) {
   if (MYTHREAD == 0) *(int*)coll_own(ncupc_address(result)) = 77;
   upc_all_reduceI(result, elements, UPC_ADD, 0, 4, NULL, 0);
@@ -123,7 +123,7 @@ int ncupc_main(int argc, char** argv) {
   const size_t rounds = argc > 1 ? (size_t)atol(argv[1]) : 10;
   most = argc > 2 ? (size_t)atol(argv[2]) : 20000;
   coll_seed(argc > 3 ? (uint64_t)atol(argv[3]) : 1);
-  /* An array in blocks of b has less than b * THREADS elements more than its first `most`. */
+  /* An array in blocks of b has fewer than b * THREADS elements beyond its first `most`. */
   elements = upc_all_alloc((size_t)THREADS, sizeof(long double) * 3 * most);
   prefixes = upc_all_alloc((size_t)THREADS, sizeof(long double) * 3 * most);
   result = upc_all_alloc((size_t)THREADS, sizeof(long double));

@@ -1,5 +1,6 @@
-/* To preload where nothing caches: puts arrive as late, and in as odd an order, as OpenSHMEM lets
- * them. They are held back until a fence or quiet, and then made from the last to the first. */
+/* For preloading where nothing is cached: puts arrive as late, and in as unusual an order, as
+ * OpenSHMEM allows. They are held back until a fence or quiet, and then issued from the last to the
+ * first. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* To preload: an atomic set arrives as late as OpenSHMEM lets it, at the next fence or quiet, after
- * fetches of the same word. */
+/* For preloading: an atomic set arrives as late as OpenSHMEM allows, at the next fence or quiet,
+ * after fetches of the same word. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* To preload: a quiet begins late, so that what a thread tells others before its release is seen by
- * them before the release. */
+/* For preloading: delays the start of a quiet, so that others see what a thread tells them before
+ * its release ahead of the release. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <time.h>

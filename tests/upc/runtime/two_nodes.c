@@ -1,5 +1,5 @@
-/* To preload: PEs 2i and 2i + 1 are a node, out of reach of the loads and stores of others, so that
- * one machine shows what several do. */
+/* For preloading: PEs 2i and 2i + 1 form a node, and cannot be reached by the loads and stores of
+ * others, so that one machine behaves like several. */
 #include <stddef.h>
 
 int shmem_my_pe(void);

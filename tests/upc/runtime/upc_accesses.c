@@ -1,6 +1,6 @@
 /* Relaxed and strict accesses of all kinds against a private copy: each thread writes elements of
- * its own choice anywhere, so that neighbours in a line belong to different writers; at the end
- * every thread reads what the others wrote. */
+ * its own choice anywhere, so that neighbours in a line have different writers; at the end every
+ * thread reads what the others wrote. */
 #include <string.h>
 
 #include "check.h"
@@ -167,7 +167,7 @@ static void byte_step(uint64_t* random, size_t i) {
   }
 }
 
-/* Arguments with effects, and accesses as arguments of accesses. */
+/* Arguments with side effects, and accesses as arguments of accesses. */
 static void check_nesting(void) {
   int calls = 0;
   const ncupc_ptr mine = ncupc_add(pointers, MYTHREAD, sizeof(ncupc_ptr), 1);
@@ -207,7 +207,8 @@ int ncupc_main(int argc, char** argv) {
     if (below(&random, 200) == 0) NCUPC_FENCE();
   }
   check_nesting();
-  /* What a writer believes goes into a second array, which the others compare with the first. */
+  /* Each writer's expected values go into a second array, which the others compare with the first.
+   * */
   const ncupc_ptr believed = upc_all_alloc(elements, sizeof(uint64_t));
   for (size_t i = 0; i < elements; ++i) {
     if (writer_of(i) != MYTHREAD) continue;

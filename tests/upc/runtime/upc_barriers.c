@@ -1,5 +1,5 @@
-/* Barriers: nobody passes before all have come; what was written before is seen after; expressions.
- */
+/* Barriers: no thread passes before all have arrived; earlier writes are seen afterwards;
+ * expressions. */
 #include "check.h"
 
 static ncupc_ptr epochs;
@@ -11,8 +11,8 @@ NCUPC_MODULE("upc_barriers.c", place, NULL);
 
 static ncupc_ptr epoch_of(int thread) { return ncupc_add(epochs, thread, sizeof(int), 1); }
 
-/* Each thread writes the epoch to the next one's word before it notifies; after the wait all are
- * there. */
+/* Each thread writes the epoch to the next one's word before it notifies; after the wait, all
+ * writes have arrived. */
 static void check_epoch(int epoch, uint64_t* random) {
   const int to = (MYTHREAD + 1) % THREADS;
   NCUPC_PUT(int, epoch_of(to), epoch);
@@ -28,7 +28,7 @@ static void check_epoch(int epoch, uint64_t* random) {
       for (size_t i = below(random, 1000); i > 0; --i) (void)NCUPC_GET(int, epoch_of(MYTHREAD));
       NCUPC_WAIT_EXPR(epoch);
       break;
-    case 3: /* some say a value, others none */
+    case 3: /* some threads pass a value, others none */
       if (MYTHREAD % 2 == 0) {
         NCUPC_NOTIFY_EXPR(-epoch);
         NCUPC_WAIT();
@@ -47,7 +47,7 @@ static void check_epoch(int epoch, uint64_t* random) {
   NCUPC_BARRIER();
 }
 
-/* A thread that has notified may go on with what others wait for: the wait needs no more of it. */
+/* A thread that has notified may compute for long: the others' wait needs nothing more from it. */
 static void check_split(void) {
   const ncupc_ptr flag = upc_all_alloc(1, sizeof(int));
   if (MYTHREAD == 0) NCUPC_PUT_STRICT(int, flag, 0);

@@ -1,11 +1,11 @@
-/* upc_memcpy, memput, memget, memset between all threads, at odd offsets and all sizes, against a
- * private copy. */
+/* upc_memcpy, memput, memget, memset between all threads, at odd offsets and in all sizes, against
+ * a private copy. */
 #include <string.h>
 
 #include "check.h"
 
 enum { area = 300000 };
-static unsigned char* copies; /* what this thread believes of its part on every thread */
+static unsigned char* copies; /* expected contents of this thread's part on every thread */
 static unsigned char buffer[area];
 
 static size_t pick_size(uint64_t* random) {
@@ -34,7 +34,7 @@ static void step(uint64_t* random, ncupc_ptr base) {
       for (size_t i = 0; i < bytes; ++i) buffer[i] = (unsigned char)(i * 7 + bytes);
       upc_memput(from_p, buffer, bytes);
       memcpy(mine_from, buffer, bytes);
-      memset(buffer, 0, bytes); /* it may be used again at once */
+      memset(buffer, 0, bytes); /* may be reused at once */
       break;
     case 2:
       upc_memget(buffer, to_p, bytes);

@@ -1,5 +1,5 @@
 /* One misuse of the runtime, by name. Each must end all threads with a message that names the
- * thread and this file's line; but for free-at-once, which is none. */
+ * thread and this file's line; except free-at-once, which is valid. */
 #include <string.h>
 
 #include "check.h"

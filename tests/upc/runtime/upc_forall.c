@@ -1,4 +1,4 @@
-/* upc_forall: affinity of all integer types, nesting, and leaving in the middle. */
+/* upc_forall: affinity of all integer types, nesting, and leaving early. */
 #include "check.h"
 
 static int runs_of(long long from, long long to) {

@@ -1,5 +1,5 @@
 /* The shared heap under random use: local and global blocks of all sizes, filled with a pattern and
- * checked, freed by any thread. Blocks that overlapped would spoil each other's pattern. */
+ * checked, freed by any thread. Overlapping blocks would overwrite each other's pattern. */
 #include <string.h>
 
 #include "check.h"
@@ -9,7 +9,7 @@ enum { slots = 40, steps = 3000, mailboxes = 16 };
 struct block {
   ncupc_ptr p;
   uint64_t seed;
-  size_t bytes;   /* on each thread that it covers */
+  size_t bytes;   /* on each thread that has a part */
   int everywhere; /* a global block */
 };
 
@@ -25,7 +25,7 @@ static ncupc_ptr on_thread(const struct block* b, int thread) {
   return b->everywhere ? ncupc_make(ncupc_address(b->p), (size_t)thread, 0) : b->p;
 }
 
-/* The first and the last word of the part on each of two threads. */
+/* Writes or checks the first and last word of the part on each of two threads. */
 static void mark(const struct block* b, int check) {
   const int threads[2] = {0, THREADS - 1};
   for (int k = 0; k < 2; ++k) {
@@ -62,7 +62,7 @@ static void release(struct block* b) {
   b->p = NCUPC_NULL;
 }
 
-/* Leaves a block in a mailbox, and takes along what was there. */
+/* Leaves a block in a mailbox, and takes the one that was there. */
 static void swap_with_mailbox(uint64_t* random, struct block* b) {
   const ptrdiff_t box = (ptrdiff_t)below(random, mailboxes);
   const ncupc_ptr lock = NCUPC_GET(ncupc_ptr, ncupc_add(locks, box, sizeof(ncupc_ptr), 1));
@@ -97,7 +97,7 @@ static void check_collective(void) {
   upc_all_free(NCUPC_NULL);
 }
 
-/* All of the heap can be had again after it was in pieces: neighbours are joined. */
+/* The whole heap can be allocated again after fragmentation: neighbours are coalesced. */
 static void check_joining(void) {
   enum { pieces = 100, piece = 100000 };
   ncupc_ptr held[pieces];
@@ -111,7 +111,7 @@ static void check_joining(void) {
   }
 }
 
-/* Most of the heap is local, then global, then local memory. */
+/* Most of the heap is used for local, then global, then local memory. */
 static void check_both_ends(void) {
   const size_t most = (size_t)26 << 20;
   for (int round = 0; round < 3; ++round) {

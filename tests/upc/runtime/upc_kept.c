@@ -1,6 +1,5 @@
-/* What the cache keeps: a relaxed atomic, and a copy that does not block, leave alone what was read
- * and what is to be written; strict ones do not. Where nothing is cached it only looks whether
- * values are right. */
+/* What the cache keeps: a relaxed atomic, or a non-blocking copy, leaves alone what was read and
+ * what is dirty; strict ones do not. Where nothing is cached, only the values are checked. */
 #include <nearcache/shmem.h>
 
 #include "check.h"
@@ -63,15 +62,15 @@ int ncupc_main(int argc, char** argv) {
   upc_sync(upc_memget_nb(copied, next_of(written), sizeof copied));
   CHECK(fetched_by_sum() == 0, "a copy that does not block drops what was read");
 
-  NCUPC_PUT(long, next_of(written), 1); /* a flag, mostly, and goes at once */
+  NCUPC_PUT(long, next_of(written), 1); /* mostly a flag, and sent at once */
   NCUPC_PUT(long, ncupc_add_bytes(next_of(written), 64), 2);
   const nearcache_stats before = counted();
   upc_atomic_relaxed(domain, &old, UPC_GET, next_of(counter), NULL, NULL);
   CHECK(old == 4, "%ld", old);
   CHECK(counted().network_puts == before.network_puts, "a relaxed atomic writes back");
 
-  /* The object of an atomic that was read, or written, before: relaxed accesses to one object keep
-   * their order. */
+  /* The object of an atomic that was read or written before: relaxed accesses to the same object
+   * stay in order. */
   const ncupc_ptr other = ncupc_add_bytes(next_of(counter), 128);
   CHECK(NCUPC_GET(long, other) == 0);
   NCUPC_PUT(long, other, 7);

@@ -20,9 +20,9 @@ static ncupc_ptr int_of(ncupc_ptr array, int thread) {
 }
 static ncupc_ptr datum(int i) { return ncupc_add(data, i, sizeof(long), 1); }
 
-/* Thread 0 writes data all over, relaxed, then a flag, strictly; who has seen the flag sees all of
- * the data, wherever it lies. The reader has read the old data just before, so that a cache has it.
- */
+/* Thread 0 writes data in many places, relaxed, then a flag, strictly; a thread that has seen the
+ * flag sees all of the data, wherever they lie. The reader has just read the old data, so that a
+ * cache has them. */
 static void check_message_passing(int rounds) {
   for (int round = 1; round <= rounds; ++round) {
     const ncupc_ptr at = int_of(flag, round % THREADS);
@@ -44,8 +44,8 @@ static void check_message_passing(int rounds) {
   }
 }
 
-/* Each writes its own and reads the other's: with strict accesses, at least one sees the other's
- * write. */
+/* Each thread writes its own word and reads the other's: with strict accesses, at least one sees
+ * the other's write. */
 static void check_dekker(int rounds) {
   const int last = THREADS - 1;
   for (int round = 1; round <= rounds; ++round) {
@@ -67,8 +67,8 @@ static void check_dekker(int rounds) {
   }
 }
 
-/* A relaxed write and fences order as well. The reader spins on its own memory, or on another's, by
- * relaxed reads. */
+/* A relaxed write and fences order as well. The reader spins on its own memory, or on another
+ * thread's, by relaxed reads. */
 static void check_relaxed_spin(int rounds) {
   for (int round = 1; round <= rounds; ++round) {
     const ncupc_ptr at = int_of(relaxed, round % THREADS);
@@ -88,7 +88,7 @@ static void check_relaxed_spin(int rounds) {
 }
 
 /* A token goes round: every thread waits for its word, in its own memory, and sets the next one's.
- */
+ * */
 static void check_ring(int rounds) {
   for (int round = 1; round <= rounds; ++round) {
     const ncupc_ptr mine = int_of(flag, MYTHREAD), next = int_of(flag, (MYTHREAD + 1) % THREADS);

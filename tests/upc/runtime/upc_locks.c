@@ -1,4 +1,4 @@
-/* Locks: mutual exclusion, order, attempts, many at once. */
+/* Locks: mutual exclusion, order, attempts, and many at once. */
 #include <time.h>
 
 #include "check.h"
@@ -13,7 +13,7 @@ static void place(void) {
 }
 NCUPC_MODULE("upc_locks.c", place, NULL);
 
-/* Counters that only the lock protects, each on another thread than its lock. */
+/* Counters protected only by the lock, each on another thread than its lock. */
 static void check_exclusion(ncupc_ptr* locks, int rounds) {
   for (int i = 0; i < rounds; ++i) {
     const int k = (i + MYTHREAD) % 4;
@@ -58,9 +58,9 @@ static void log_turn(void) {
   NCUPC_PUT(int, turn, at + 1);
 }
 
-/* Who comes first is served first: thread 0 holds the lock, and lets the others come one by one,
- * which it sees by the lock's word (the end of its queue). At last it releases the lock and wants
- * it again: then it is behind all of them. */
+/* First come, first served: thread 0 holds the lock and lets the others arrive one by one, which it
+ * sees by the lock's word (the end of its queue). Finally it releases the lock and requests it
+ * again; it must then come after all of them. */
 static void check_order(ncupc_ptr lock) {
   const ncupc_ptr go = upc_all_alloc(1, sizeof(int));
   if (MYTHREAD == 0) {
@@ -93,9 +93,9 @@ static void check_order(ncupc_ptr lock) {
     CHECK(NCUPC_GET(int, ncupc_add(order, i, sizeof(int), 0)) == (i + 1) % THREADS, "turn %d", i);
 }
 
-/* Thread 0 takes the lock, which lies at itself, over and over, and sleeps in between with the lock
- * free. Another one that wants it once comes before a later round of thread 0's, although over a
- * network nothing but thread 0's own calls can let it. */
+/* Thread 0 repeatedly takes the lock, which has affinity to it, and sleeps in between with the lock
+ * free. Another thread that requests it once must get it before some later round of thread 0's,
+ * although over a network only thread 0's own calls can grant it. */
 static void check_turn_of_others(ncupc_ptr lock) {
   enum { most_rounds = 100 };
   const ncupc_ptr seen = upc_all_alloc(1, sizeof(int));
@@ -129,9 +129,9 @@ static void check_many(void) {
   for (int i = 0; i < many; ++i) upc_unlock(locks[(i * 77) % many]);
   for (int i = 0; i < many; ++i) {
     CHECK(upc_lock_attempt(locks[i]) == 1);
-    upc_lock_free(locks[i]); /* a lock that is held may be freed */
+    upc_lock_free(locks[i]); /* a held lock may be freed */
   }
-  const ncupc_ptr again = upc_global_lock_alloc(); /* where one of them was */
+  const ncupc_ptr again = upc_global_lock_alloc(); /* at the address of a freed one */
   upc_lock(again);
   upc_unlock(again);
   upc_lock_free(again);

@@ -1,9 +1,9 @@
-/* Arithmetic of pointers to shared against the layout rules, element by element. */
+/* Arithmetic of pointers-to-shared against the layout rules, element by element. */
 #include "check.h"
 
 NCUPC_MODULE("upc_pointers.c", NULL, NULL);
 
-/* Where element `i` of an array at `base` is. */
+/* Returns the position of element `i` of an array at `base`. */
 static ncupc_ptr element(uint64_t base, size_t i, size_t size, size_t block) {
   if (block == 0) return ncupc_make(base + i * size, 0, 0);
   const size_t number = i / block, phase = i % block;
@@ -36,8 +36,8 @@ static void check_element(uint64_t base, size_t i, size_t size, size_t block) {
         block);
 }
 
-/* Quotients and remainders by THREADS, at the edges of where an inverse stands in for the division.
- */
+/* Quotients and remainders by THREADS, at the limits of the range in which an inverse replaces the
+ * division. */
 static void check_rows(void) {
   const int64_t edges[] = {0,
                            1,
@@ -85,7 +85,7 @@ static void check_layout(size_t count, size_t size, size_t block) {
   }
 }
 
-/* What the compiler can fold must be the same as what it cannot. */
+/* Results that the compiler can fold must equal those that it cannot. */
 static void check_constants(void) {
   const ncupc_ptr p = element(4096, 77, 8, 4);
   CHECK(same(ncupc_add(p, 13, 8, 4), element(4096, 90, 8, 4)));

@@ -1,5 +1,5 @@
-/* Static shared data of two files: tentative definitions, extern, static of the same name, initial
- * values in all layouts. */
+/* Static shared data in two files: tentative definitions, extern, static variables of the same
+ * name, initial values in all layouts. */
 #include "check.h"
 
 NCUPC_TENTATIVE ncupc_ptr common; /* shared [4] int common[10 * THREADS] in both files */

@@ -3,7 +3,7 @@
 NCUPC_TENTATIVE ncupc_ptr common;
 extern ncupc_ptr counter;
 ncupc_ptr elsewhere;
-static ncupc_ptr own; /* another variable than upc_statics.c's */
+static ncupc_ptr own; /* not the variable in upc_statics.c */
 void check_other_file(void);
 
 static void place(void) {
