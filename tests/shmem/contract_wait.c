@@ -152,8 +152,7 @@ static void poll(long* places[], int count) {
       *polls_so_far = 0;
     } else if (me == 1) {
       while (shmem_long_atomic_fetch(polls_so_far, 0) < settled)
-        if (over_tcp())
-          progress();  // over shared memory, PE 0's polls would not make progress for it
+        if (over_tcp()) progress();  // over shared memory PE 0's polls would not answer
       *(volatile long*)places[count - 1] = round;
       *(volatile long*)stored = now_ns();
       shmem_barrier_all();

@@ -57,7 +57,7 @@ TEST(Adapt, GetsThatNeverRepeatDoNotGrowTheStorage) {
   EXPECT_LE(engine.cache->storage_bytes(), 2 * mib);
 }
 
-// CLaMPI's micro-benchmark: 1,000 keys of 2^0..2^16 bytes, asked for by a normal distribution.
+// CLaMPI's micro-benchmark: 1,000 keys of 2^0..2^16 bytes, requested with a normal distribution.
 struct Micro {
   std::vector<uint64_t> sizes;
   std::vector<int64_t> places;

@@ -1,4 +1,4 @@
-// Memory that ranks of a node share: who finds it, who gets which part, and what comes back.
+// Memory shared by the ranks of a node: who finds it, who gets which part, and what is returned.
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -92,7 +92,7 @@ TEST(Arena, IsNotTakenForAnother) {
   ++name.processes;
   EXPECT_EQ(net::Arena::open(name, &wrong), nullptr);
   EXPECT_NE(wrong.find("namespaces"), std::string::npos) << wrong;
-  // Nobody can cut it off under those who use it.
+  // No process can truncate it while others use it.
   EXPECT_NE(ftruncate(static_cast<int>(arena->name().descriptor), 0), 0);
   const net::Arena::Name last = arena->name();
   arena->close_door();
@@ -116,7 +116,7 @@ TEST(Arena, IsNoFileThatCanBeCutOff) {
   std::fclose(file);
 }
 
-// By default the system ends whoever makes a file larger than ulimit -f.
+// By default the system kills a process that makes a file larger than ulimit -f.
 TEST(Arena, IsNotMadeWhereFilesAreLimitedToLess) {
   const pid_t child = fork();
   if (child == 0) {
@@ -162,7 +162,7 @@ TEST(Node, FindsWhatOthersHavePublishedAndNothingElse) {
   std::mt19937_64 random(3);
   std::map<uint64_t, rma::Commons*> windows;
   for (int i = 0; i < 20000; ++i) {
-    // Rows of ids that begin close to each other.
+    // Runs of ids that begin close to each other.
     const uint64_t id = (1 + random() % 3) << 32 | (1 + random() % 5000);
     if (const auto found = windows.find(id); found != windows.end()) {
       owner.withdraw(found->second);

@@ -21,7 +21,7 @@ constexpr uint32_t ranks = 4, own_rank = 0;
 constexpr int64_t memory_bytes = 4096;
 using Answer = CachedWindow::Answer;
 
-// The memory of all ranks, a cached window over it, and what was issued and has not been completed.
+// The memory of all ranks, a cached window over it, and the operations issued but not completed.
 struct Program {
   explicit Program(Mode mode, CachedWindow::Data data = CachedWindow::Data::moved,
                    uint64_t storage = 1 << 16, int64_t unit = 1, int64_t least_bytes = memory_bytes)
@@ -242,7 +242,7 @@ TEST(CachedWindowTest, an_acquire_between_look_up_and_issue_keeps_the_get_from_b
   Buffer first{}, second{};
   const RemoteGet get = plain_get(1, 0, 64, first.data());
   const CachedWindow::Decision decision = program.look_up(get);
-  program.acquires.add(false);  // another thread's
+  program.acquires.add(false);  // another thread's acquire
   EXPECT_EQ(program.issue(get, decision), no_record);
   EXPECT_EQ(program.get(plain_get(1, 0, 64, second.data())).answer, Answer::miss);
 }
@@ -298,7 +298,7 @@ TEST(CachedWindowTest, requests_and_other_gets_do_not_wait_for_each_other) {
   EXPECT_TRUE(program.window.request_completed(record, serial, true));
   EXPECT_FALSE(program.window.request_completed(record, serial, true))
       << "the record is free, or another get's";
-  first.fill(std::byte{});  // the program's again
+  first.fill(std::byte{});  // belongs to the program again
   EXPECT_EQ(program.get(plain_get(1, 0, 64, third.data())).outcome, Outcome::full);
   EXPECT_TRUE(program.is_memory(third.data(), 1, 0, 64));
 
@@ -423,7 +423,7 @@ TEST(CachedWindowTest, what_is_fetched_of_an_overlap_begins_at_a_whole_displacem
   EXPECT_TRUE(program.is_memory(second.data(), 1, 8, 32));
 }
 
-// MPI takes an int of bytes, and that begins before what is cached ends.
+// MPI takes an int of bytes, and the tail begins before the end of what is cached.
 TEST(CachedWindowTest, what_is_fetched_behind_a_head_is_no_more_than_an_int_counts) {
   Program program(Mode::always, CachedWindow::Data::simulated, 1 << 16, 48);
   const auto get = [&](uint64_t bytes) {
@@ -443,7 +443,7 @@ TEST(CachedWindowTest, what_is_fetched_behind_a_head_is_no_more_than_an_int_coun
   EXPECT_EQ(get(uint64_t{INT_MAX} + 60).answer, Answer::miss);
 }
 
-// Element by element, a flush after each. Returns how many gets went to the network.
+// Reads element by element, with a flush after each. Returns how many gets went to the network.
 uint64_t read_elements(Program& program, int64_t first, int64_t last, bool request = false) {
   uint64_t fetched = 0;
   for (int64_t at = first; at < last; at += 8) {
@@ -540,8 +540,8 @@ TEST(CachedWindowTest, a_refused_line_leaves_nothing) {
   EXPECT_EQ(to, Buffer{});
 }
 
-// What came of an Rget whose wait failed is not kept, but it may have been another request's
-// failure: the program gets its data.
+// The data of an Rget whose wait failed are not kept. The failure may have been another request's,
+// so the program still gets its data.
 TEST(CachedWindowTest, a_line_of_a_failed_wait_is_delivered_and_not_kept) {
   Program program(Mode::always);
   read_elements(program, 0, 1024);
@@ -565,7 +565,7 @@ TEST(CachedWindowTest, a_stream_comes_with_ever_longer_lines) {
   EXPECT_EQ(program.window.cache()->check(), nullptr);
 }
 
-// Returns how many elements at this stride were not there, and what was fetched for them.
+// Reads at this stride. Returns the decisions for the elements that were not cached.
 std::vector<CachedWindow::Decision> read_stride(Program& program, int64_t first, int64_t stride) {
   std::vector<CachedWindow::Decision> fetched;
   for (int64_t at = first; at >= 0 && at < memory_bytes; at += stride) {
@@ -692,9 +692,9 @@ TEST(CachedWindowTest, a_simulation_decides_the_same_and_touches_no_data) {
   EXPECT_GT(simulated.window.counts().hits_pending, 0u);
 }
 
-// Random gets, own puts, others' writes (after which there is an acquire, or an invalidation),
-// failing and partial synchronisation. What a get brought is looked at when it is complete: it must
-// be what the memory held at some time since it was called.
+// Random gets, own puts, others' writes (followed by an acquire or an invalidation), failing and
+// partial synchronisation. The data of a get are checked when it is complete: they must be what the
+// memory held at some time since the call.
 class CachedWindowRandomTest : public testing::TestWithParam<std::tuple<Mode, int>> {};
 
 TEST_P(CachedWindowRandomTest, every_get_brings_what_memory_held) {
@@ -703,7 +703,7 @@ TEST_P(CachedWindowRandomTest, every_get_brings_what_memory_held) {
   std::mt19937 random(static_cast<unsigned>(seed));
   struct Asked {
     RemoteGet get;
-    std::vector<std::byte> held;  // by the memory, when it was called
+    std::vector<std::byte> held;  // the memory's contents at the call
     bool defined;                 // no own write was outstanding there
   };
   std::deque<Asked> asked;
@@ -739,7 +739,7 @@ TEST_P(CachedWindowRandomTest, every_get_brings_what_memory_held) {
       for (Asked& each : asked) each.defined = each.defined && !overlaps(write, each.get);
       writes.push_back(write);
       program.put(target, at, std::vector<std::byte>(bytes, static_cast<std::byte>(random())));
-      // another rank writes; nobody reads there meanwhile, and then this rank learns of it
+      // another rank writes where nobody reads meanwhile; then this rank learns of it
     } else if (what < 82) {
       program.sync(Targets::all());
       writes.clear();

@@ -1,4 +1,5 @@
-// Replays in mode coherent: what nobody wrote outlives acquires, as the traces of all ranks tell.
+// Replays in mode coherent: data that nobody wrote outlive acquires, according to the traces of all
+// ranks.
 #include <gtest/gtest.h>
 
 #include "simulate/region_versions.h"
@@ -16,8 +17,8 @@ constexpr int phases = 20;
 constexpr uint64_t phase_ns = 1'000'000, region_bytes = 1 << 14;  // of windows of 1 MiB
 constexpr uint8_t mode_transparent = 1, mode_coherent = 4;
 
-// Rank 0 reads a get from each of four regions of rank 1 after every barrier; before it, rank 1
-// does what `write` says.
+// Rank 0 reads from each of four regions of rank 1 after every barrier; before it, rank 1 does what
+// `write` says.
 template <class Write>
 WindowResult replay(std::optional<Mode> mode, Write write, uint8_t traced = mode_transparent,
                     Bound* infinite = nullptr) {

@@ -22,7 +22,8 @@ class Copies : public testing::TestWithParam<Named> {
   static constexpr size_t guard = 64;
   static constexpr std::byte untouched{0xa5};
 
-  // Copies `bytes` between places that lie so far behind a page's start. Empty, or what is wrong.
+  // Copies `bytes` between places at these offsets from a page's start. Returns what is wrong, or
+  // an empty string.
   std::string wrong(size_t bytes, size_t to_offset, size_t from_offset) {
     std::byte* to = place(&target_, to_offset, bytes);
     std::byte* from = place(&source_, from_offset, bytes);

@@ -56,7 +56,8 @@ TEST(CostModel, APreemptedSampleDoesNotTakeOver) {
   EXPECT_LT(model.observed_ns(64), 2500);
 }
 
-// A program of which nearly all gets are hits has but the first few, which find the network cold.
+// In a program whose gets are nearly all hits, only the first few are measured, and these find the
+// network cold.
 TEST(CostModel, OfFewSamplesTheQuickestIsBelievedWhereCareIsWanted) {
   CostModel model;
   EXPECT_EQ(model.careful().cost_ns(8), 0);

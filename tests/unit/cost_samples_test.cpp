@@ -11,7 +11,7 @@ TEST(CostSamples, TheLeastIsWhatTheQuickestTenthTook) {
     const uint64_t bytes = i % 2 == 0 ? 8 : 4096;
     const double ns = 1000 + 0.5 * static_cast<double>(bytes) + i % 7;
     quiet.add(bytes, ns);
-    busy.add(bytes, i % 5 < 4 ? 3 * ns : ns);  // another process had the processor
+    busy.add(bytes, i % 5 < 4 ? 3 * ns : ns);  // another process was running
   }
   EXPECT_NEAR(quiet.mean().latency_ns, 1003, 10);
   EXPECT_NEAR(quiet.least().latency_ns, 1000, 10);

@@ -1,4 +1,4 @@
-// Copies of memory that may not be there.
+// Copies of memory that may not exist.
 #include "net/detour.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(Detour, StopsWhereMemoryIsNotThere) {
   munmap(memory + 2 * page, page);
 }
 
-// By default the system ends whoever makes a file larger than ulimit -f.
+// By default the system kills a process that makes a file larger than ulimit -f.
 TEST(Detour, BelievesInMemoryWhereFilesAreLimitedToLess) {
   const pid_t child = fork();
   if (child == 0) {

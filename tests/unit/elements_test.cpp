@@ -98,7 +98,7 @@ void many(Element element) {
     data.push_back(static_cast<T>(i * 37 % 101));
     memory.push_back(static_cast<T>(i * 53 % 101));
   }
-  // few, and many: which go by longer vectors; not where vectors would like them to be
+  // few, and many, which use longer vectors; not aligned for vectors
   for (const size_t count : {77, 1110}) {
     for (const Operation operation :
          {Operation::minimum, Operation::maximum, Operation::sum, Operation::product,
@@ -195,7 +195,7 @@ TEST(Elements, WhatLiesInAPairAndBehindItIsNotOfThePair) {
   EXPECT_TRUE(memory.value == 9 && memory.gap == 11 && memory.index == 0);
 }
 
-// Its owner may look at it by loads meanwhile.
+// Its owner may load it meanwhile.
 TEST(Elements, AWordThatIsReplacedIsNeverSeenInPart) {
   const std::array<uint64_t, 2> values{0, UINT64_MAX};
   for (const auto& [element, count] :

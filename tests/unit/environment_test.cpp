@@ -16,8 +16,8 @@ namespace TEST_FILE {
 
 constexpr const char* variable = "NEARCACHE_MODE";
 
-// A user or a group that the file may have and the process has not: which run it with other rights
-// than who started it.
+// Gives a program a user or group that the file may have and the process lacks, so that it runs
+// with other rights than the user who started it.
 bool give_other_rights(const std::string& program) {
   if (geteuid() == 0)
     return chown(program.c_str(), 65534, static_cast<gid_t>(-1)) == 0 &&
@@ -35,11 +35,11 @@ bool give_other_rights(const std::string& program) {
 
 enum Answer : int { believes = 1, does_not = 2, has_no_more_rights = 3 };
 
-// Runs this very test in a copy of the program; what that answered.
+// Runs this very test in a copy of the program, and returns its answer.
 int answer_of(const std::string& program) {
   const pid_t child = fork();
   if (child == 0) {
-    // It runs this one, whichever are this program's.
+    // The copy runs this test, whatever shard this program is.
     unsetenv("GTEST_TOTAL_SHARDS");
     unsetenv("GTEST_SHARD_INDEX");
     execl(program.c_str(), program.c_str(),

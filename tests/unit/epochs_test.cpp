@@ -20,7 +20,7 @@ void write(Epochs& epochs, uint32_t target, uint32_t mark = 0) {
   epochs.write_issued(target);
 }
 
-// As observers see it.
+// The state as observers see it.
 std::string state(const Epochs& epochs) {
   std::string text = epochs.quiet() ? "quiet" : "busy";
   for (uint32_t target = 0; target < ranks; ++target) {
@@ -194,7 +194,7 @@ TEST(Epochs, the_mark_is_that_before_the_first_outstanding_write) {
   write(epochs, 1, 10);
   write(epochs, 1, 11);
   EXPECT_EQ(epochs.mark(1), 10u);
-  // Another thread writes on while the first two are completed.
+  // Another thread keeps writing while the first two writes are completed.
   const Epochs::Sync sync = epochs.begin(Targets::one(1), false, 12);
   write(epochs, 1, 12);
   epochs.end(sync, true);

@@ -1,5 +1,5 @@
-// Bodies of batches that sockets read to where the receiver wants them, and data that are sent from
-// where they may not be.
+// Bodies of batches that sockets read directly to where the receiver wants them, and data sent from
+// memory that may not be accessible.
 #include <gtest/gtest.h>
 
 #include <sys/mman.h>
@@ -23,7 +23,7 @@ struct Batch {
   std::vector<std::byte> bytes;
 };
 
-// The head says the batch's number and how long its body is; behind that follow up to 100 bytes.
+// The head contains the batch's number and the length of its body, followed by up to 100 bytes.
 Batch batch_of(uint64_t number, uint64_t body) {
   Batch batch{number, body, {}};
   batch.bytes.resize(head_bytes + body + number * 7 % 100);
@@ -34,13 +34,14 @@ Batch batch_of(uint64_t number, uint64_t body) {
   return batch;
 }
 
-// Expects batches in order, and large ones apart.
+// Expects batches in order, and the bodies of large ones separately.
 struct Listener final : Receiver {
   std::mt19937 random{4};
   uint64_t came = 0, apart = 0, places = 0;
   std::vector<std::byte> memory = std::vector<std::byte>(1 << 20), other = memory;
   std::byte* wanted = memory.data();
-  uint64_t loses_after = UINT64_MAX;  // so many questions the memory is not wanted any more
+  uint64_t loses_after =
+      UINT64_MAX;  // number of queries after which the memory is no longer wanted
   bool guesses = true, in_place = true;
   std::string gone;
 
@@ -122,7 +123,7 @@ class Bodies : public testing::Test {
   bool all_came() {
     return run([&] { return listener.came == sent; });
   }
-  // Sends and receives until `done`, or for long.
+  // Sends and receives until `done`, or until a long time has passed.
   template <class Done>
   bool go_on(Done done) {
     for (int round = 0; round < 50 && !done(); ++round) {
@@ -174,7 +175,7 @@ TEST_F(Bodies, OfWhichTheMemoryIsNotThereDisturbNothing) {
   munmap(pages, size);
 }
 
-// Of a rank that ends in the middle of one.
+// From a rank that dies in the middle of one.
 TEST_F(Bodies, ThatEndEarlyAreNotHandedOver) {
   while (sent < 30) send_next();
   for (int i = 0; i < 200 && listener.apart == 0; ++i) {
@@ -187,7 +188,7 @@ TEST_F(Bodies, ThatEndEarlyAreNotHandedOver) {
   EXPECT_LE(listener.came, sent);
 }
 
-// Keeps what comes.
+// Stores what it receives.
 struct Words final : Receiver {
   std::vector<std::vector<std::byte>> batches;
   void received(int, std::span<const std::byte> batch) override {
@@ -196,7 +197,7 @@ struct Words final : Receiver {
   void lost(int, const std::string&) override {}
 };
 
-// Before there is a connection, while there is room, and behind what waits for room.
+// Before there is a connection, while there is room, and behind data that wait for room.
 TEST_F(Bodies, OfDataThatAreNotThereNothingIsSentButThatTheyAreMissing) {
   constexpr size_t page = 4096, size = 100 * page;
   auto* const pages = static_cast<std::byte*>(

@@ -1,4 +1,4 @@
-// Fabrics: every batch arrives once, whole and in order; strangers and peers that break the
+// Fabrics: every batch arrives once, whole and in order; strangers and peers that violate the
 // protocol do no harm.
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ std::vector<std::byte> bytes_of(uint64_t number, size_t length) {
   return batch;
 }
 
-// Expects batches of each rank to be numbered.
+// Expects the batches of each rank to be numbered.
 struct Listener final : Receiver {
   std::map<int, uint64_t> got;
   std::map<int, std::string> gone;
@@ -89,7 +89,7 @@ struct Job {
     for (size_t rank = 0; rank < fabrics.size(); ++rank)
       fabrics[rank]->know(secrets.empty() ? secret : secrets[rank], addresses);
   }
-  // Until `done`, or nothing happens any more.
+  // Runs until `done`, or until nothing happens any more.
   template <class Done>
   bool run(Done done) {
     for (int idle = 0; idle < 20000; ++idle) {
@@ -117,7 +117,7 @@ class Fabrics : public testing::Test {
 };
 using Kinds = testing::Types<SocketFabric, OfiFabric, NodeFabric>;
 TYPED_TEST_SUITE(Fabrics, Kinds);
-// What is said of connections.
+// The format of what is sent when connecting.
 template <class Kind>
 class Connections : public Fabrics<Kind> {};
 using Connected = testing::Types<SocketFabric, OfiFabric>;
@@ -128,7 +128,7 @@ bool readable(int descriptor) {
   return ::poll(&asked, 1, 0) == 1;
 }
 
-// As one, or as two pieces.
+// Sends the bytes as one piece or two.
 void send(Fabric& fabric, int to, const std::vector<std::byte>& bytes, size_t random) {
   const std::span all(bytes);
   const size_t first = random % 3 == 0 ? all.size() : random % (all.size() + 1);
@@ -207,7 +207,7 @@ TYPED_TEST(Connections, WhoDoesNotKnowTheSecretIsLostAndChangesNothing) {
   EXPECT_TRUE(job.run([&] { return job.listeners[0].total() == 1; }));
 }
 
-// Connects to rank 0 and says these bytes; true if the connection is then closed.
+// Connects to rank 0 and sends these bytes; returns whether the connection is then closed.
 bool closed_after(Sockets* sockets, std::span<const std::byte> said) {
   sockaddr_storage place;
   const SocketAddress& address = sockets->fabrics[0]->address();
@@ -256,7 +256,7 @@ TYPED_TEST(Connections, ARankThatEndsIsLostToThoseThatSpokeWithIt) {
   EXPECT_TRUE(job.run([&] { return job.listeners[2].total() == 1; }));
 }
 
-// It may wait for the other.
+// It may wait for the other rank.
 TYPED_TEST(Fabrics, WhoIsForgottenIsTold) {
   for (const bool spoke : {false, true}) {
     Job<TypeParam> job(3);
@@ -306,7 +306,7 @@ TYPED_TEST(Fabrics, TheDescriptorIsReadableUntilAPollHasTakenWhatThereIs) {
   settle(1);
   for (uint64_t number = 1; number < 50; ++number) {
     job.fabrics[0]->send(1, bytes_of(number, 8 << (number % 13)));
-    // Rank 1 learns of it by its descriptor alone, whatever it sends itself meanwhile.
+    // Rank 1 learns of it only by its descriptor, whatever it sends to itself meanwhile.
     if (number % 2 == 0) job.fabrics[1]->send(0, bytes_of(number / 2 - 1, 100));
     for (int turn = 0; job.listeners[1].total() <= number && turn < 5000; ++turn) {
       if (readable(job.fabrics[1]->wait_descriptor())) {
@@ -326,7 +326,7 @@ TYPED_TEST(Fabrics, TheDescriptorIsReadableUntilAPollHasTakenWhatThereIs) {
   EXPECT_FALSE(readable(job.fabrics[1]->wait_descriptor()));
 }
 
-// Many more messages than there are buffers for, both ways at once, and none is polled for long.
+// Many more messages than buffers, in both directions at once, while no rank is polled for long.
 TYPED_TEST(Fabrics, WhatIsNotTakenForLongIsNotLost) {
   Job<TypeParam> job(2);
   for (uint64_t number = 0; number < 400; ++number) {
@@ -346,7 +346,7 @@ TEST(NodeFabric, NobodyRingsWhereSomebodyLooks) {
   job.fabrics[1]->poll(job.listeners[1]);
   job.fabrics[0]->send(1, bytes_of(0, 100));
   EXPECT_FALSE(readable(job.fabrics[1]->wait_descriptor()));
-  EXPECT_FALSE(job.fabrics[1]->arm());  // it looks once more
+  EXPECT_FALSE(job.fabrics[1]->arm());  // it must look once more
   EXPECT_TRUE(job.fabrics[1]->poll(job.listeners[1]));
   EXPECT_TRUE(job.fabrics[1]->arm());
   job.fabrics[0]->send(1, bytes_of(1, 100));
@@ -363,7 +363,7 @@ TEST(NodeFabric, WhoDozesIsRungWhenTheSenderLeavesAndNotIfItCameByItself) {
   EXPECT_TRUE(readable(dozes.wait_descriptor()));
   dozes.poll(job.listeners[1]);
   EXPECT_FALSE(readable(dozes.wait_descriptor()));
-  // The sender's agent has its descriptor: there is nobody who would ring later.
+  // The sender's agent has its descriptor: nobody would ring later.
   EXPECT_TRUE(dozes.arm());
   sender.send(1, bytes_of(1, 8));
   EXPECT_TRUE(readable(dozes.wait_descriptor()));
@@ -388,7 +388,7 @@ TEST(NodeFabric, WhoWaitsForRoomIsRungWhenThereIsSome) {
   EXPECT_TRUE(job.run([&] { return job.listeners[1].total() == 20; }));
 }
 
-// Another thread sends: it waited for who slept to look by itself.
+// Another thread sends: it was waiting for the sleeping thread to look itself.
 TEST(NodeFabric, WhatFindsNoRoomWhileItsRankSleepsWakesIt) {
   ByMemory job(2);
   job.fabrics[0]->poll(job.listeners[0]);
@@ -422,7 +422,7 @@ TEST(NodeFabric, WhoSaysWhatCannotBeIsLost) {
   }
 }
 
-// A batch that goes on for ever.
+// A batch without an end.
 TEST(NodeFabric, WhoseBatchHasNoEndIsLost) {
   ByMemory job(2);
   job.fabrics[0]->send(1, bytes_of(0, 8));
@@ -435,7 +435,8 @@ TEST(NodeFabric, WhoseBatchHasNoEndIsLost) {
   }
 }
 
-// Another process, killed wherever it is. What it had begun never comes, and others go on.
+// Another process is killed at an arbitrary point. The batch that it had begun never arrives, and
+// others continue.
 TEST(NodeFabric, WhoIsKilledWhileItWritesLeavesNothingHalfWritten) {
   for (int round = 0; round < 20; ++round) {
     ByMemory job(3);
@@ -483,7 +484,7 @@ TEST(NodeFabric, GoesByAnotherToRanksOfOtherNodes) {
   EXPECT_EQ(listener.total(), 1u);
 }
 
-// Memory of others, by both ways to know of the end of a write; the provider for TCP has both.
+// Memory of other ranks, with both ways to detect the end of a write; the TCP provider has both.
 class OfiMemory : public testing::TestWithParam<bool> {
  protected:
   using Direct = OfiFabric::Direct;
@@ -533,7 +534,7 @@ class OfiMemory : public testing::TestWithParam<bool> {
     }
     return done();
   }
-  // Waits for room.
+  // Retries while there is no room.
   void write(uint64_t offset, std::span<const std::byte> data, uint64_t token) {
     ASSERT_TRUE(run([&] { return ranks_[0].memory().has_room(1); }));
     ranks_[0].memory().begin_write(1, exposed_->key(), offset, data, token);
@@ -558,7 +559,7 @@ TEST_P(OfiMemory, IsWrittenWhenThatIsSaidAndInOrder) {
     std::ranges::fill(data, static_cast<std::byte>(i + 1));
     const size_t before = ranks_[0].ended.tokens.size();
     write(i * 4000, std::span(data).first(size), i);
-    std::ranges::fill(data, std::byte{0});  // it is copied
+    std::ranges::fill(data, std::byte{0});  // already copied
     if (i % 7 != 0) continue;
     ASSERT_TRUE(ended(i + 1)) << before;
     EXPECT_EQ(there_[i * 4000 + size - 1], static_cast<std::byte>(i + 1));
@@ -582,7 +583,7 @@ TEST_P(OfiMemory, IsReadAmongMessagesAndWhileTheOtherWrites) {
   EXPECT_TRUE(ranks_[0].ended.read == expected);
 }
 
-// The rank that waits sleeps on its descriptor, the other on its own.
+// The waiting rank sleeps on its descriptor, the other on its own.
 TEST_P(OfiMemory, WakesWhoSleeps) {
   const auto sleep = [&](Rank& rank) {
     while (!rank.fabric->arm()) rank.fabric->poll(rank.ended);
@@ -599,7 +600,7 @@ TEST_P(OfiMemory, WakesWhoSleeps) {
   }
 }
 
-// Of memory that is not there for others the connection is lost, and nothing else.
+// Access to memory that is not exposed loses the connection, and nothing else.
 TEST_P(OfiMemory, IsOutOfReachOnceItIsNotExposedAnyMore) {
   const DirectMemory::Key key = exposed_->key();
   exposed_.reset();

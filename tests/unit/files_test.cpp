@@ -140,7 +140,7 @@ TEST_F(Files, AFifosReaderThatIsNotReadingOrGoesEndsNothing) {
   const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
   std::thread goes([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    close(reader);  // the writer is in the middle
+    close(reader);  // the writer is in the middle of the text
   });
   EXPECT_EQ(write_whole_file(path, std::string(300000, 'y')), "Broken pipe");
   goes.join();

@@ -171,7 +171,7 @@ TEST(GetCache, InvalidateDropsWhatIsCachedAndWhatIsUnderWay) {
   for (const int64_t where : {0, 1000, 2000})
     EXPECT_EQ(engine.lookup(at(where), 100).found, Found::none);
   EXPECT_FALSE(engine.cache->keeps(under_way.entry));
-  engine.get(at(0), 100);  // purges, with gets under way
+  engine.get(at(0), 100);  // purges with gets in flight
   EXPECT_EQ(engine.cache->check(), nullptr);
   engine.cache->abandon(under_way.entry, 0);
   engine.cache->abandon(bare, 0);
@@ -232,7 +232,7 @@ TEST(GetCache, AWriteWhileAGetIsUnderWayDropsIt) {
   const auto second = engine.insert(at(1000), 100);
   const uint32_t then = engine.cache->writes().now();
   engine.cache->record_write(1, 1090, 1095);
-  engine.cache->complete(second.entry, 100, then);  // nobody asked meanwhile
+  engine.cache->complete(second.entry, 100, then);  // not requested meanwhile
   EXPECT_EQ(engine.lookup(at(1000), 100).found, Found::none);
 }
 
@@ -267,7 +267,7 @@ TEST(GetCache, OneEvictionThatGivesTooLittleRoomFails) {
   EXPECT_EQ(engine.cache->entries(), 15u);
 }
 
-// In a published prototype a weak hash left 3 of 400 equal-size gets at stride 500 resident.
+// A published prototype's weak hash left 3 of 400 equal-size gets at stride 500 resident.
 TEST(GetCache, EqualSizesAtAnyStrideAreAllResidentWhenTheyFit) {
   for (const int64_t stride : {500, 501, 512}) {
     for (const PolicyKind policy : all_policies) {

@@ -30,8 +30,8 @@ TEST(HandleTable, finds_what_was_added_and_not_removed) {
   EXPECT_EQ(table.all().size(), expected.size());
 }
 
-// Handles come and go, and take each other's slots; whoever looks for one that is gone must not be
-// given the other's object.
+// Handles come and go and reuse each other's slots; a lookup of a deleted handle must not return
+// the new handle's object.
 TEST(HandleTable, a_reader_of_an_old_handle_never_gets_the_object_of_a_new_one) {
   HandleTable<int> table;
   std::vector<int> objects(64);

@@ -1,4 +1,4 @@
-// Which defects a library's own words about its version tell of.
+// Which defects follow from a library's own version string.
 #include "mpi/process/host_defects.h"
 
 #include <gtest/gtest.h>

@@ -45,7 +45,7 @@ TEST(Index, FindsWhatWasInsertedAndNothingElse) {
   EXPECT_EQ(table.index.used(), 0u);
 }
 
-// Hashes are not unique: the key decides, each part of it.
+// Hashes are not unique: the key decides, including each part of it.
 TEST(Index, KeysOfOneHashAreToldApart) {
   Table table(64, 16);
   const Key keys[] = {{4096, 3, 0}, {4097, 3, 0}, {4096, 4, 0}, {4096, 3, 1}};
@@ -126,7 +126,7 @@ TEST(Index, AnInsertionThatFailsMovesNothingOut) {
   }
 }
 
-// A weak hash left 3 of 400 gets at stride 500 resident in a published prototype.
+// A published prototype's weak hash left 3 of 400 gets at stride 500 resident.
 TEST(Index, EqualStridesSpreadOverTheBuckets) {
   for (const int64_t stride : {500, 501, 512, 4096, 1}) {
     Table table(440, 400);

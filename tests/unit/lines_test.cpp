@@ -15,8 +15,8 @@ namespace nearcache {
 namespace TEST_FILE {
 
 struct Learner {
-  // A miss in a program that keeps every line; `neighbours`: what else of the line is asked for
-  // later.
+  // A miss in a program that keeps every line; `neighbours` is how many other words of the line are
+  // requested later.
   void miss(int64_t at, int neighbours) {
     lines->missed(1, at, 1);
     const auto length = static_cast<int64_t>(lines->length());
@@ -50,7 +50,7 @@ TEST(Lines, ARepeatOfTheSameBytesIsNoNeighbour) {
   for (int64_t i = 0; i < 20000; ++i) {
     const Key line{i * 8192, 1, 0};
     learner.lines->fetched(line, line.displacement, 1);
-    learner.lines->used(line, line.displacement, 1);  // what it was fetched for
+    learner.lines->used(line, line.displacement, 1);  // the get that the line was fetched for
   }
   EXPECT_EQ(learner.lines->length(), 0u);
 }

@@ -1,4 +1,4 @@
-// What an owner's stores to its own window memory do to the words that readers look at.
+// How an owner's stores to its own window memory change the words that readers check.
 #include "mpi/coherence/own_stores.h"
 
 #include <fcntl.h>
@@ -246,7 +246,7 @@ TEST_F(OwnStoresTest, RandomStoresAreNeverMissed) {
     }
     known = words;
   }
-  EXPECT_GT(own.changes(), 20u);  // the fewer the slower the machine
+  EXPECT_GT(own.changes(), 20u);  // fewer on slower machines
 }
 
 }  // namespace TEST_FILE

@@ -13,7 +13,7 @@ constexpr size_t mebibyte = 1 << 20;
 PageCacheOptions reading_ahead(size_t bytes = 32 << 10) {
   PageCacheOptions options;
   options.readahead = bytes;
-  options.longest_age_ns = 1e18;  // under a sanitizer a test may take longer than what is old
+  options.longest_age_ns = 1e18;  // tests under a sanitizer may take longer
   return options;
 }
 
@@ -75,7 +75,7 @@ TEST(PageCacheAhead, RandomReadsFetchTheirLinesOnly) {
   const auto read = [&](int count) {
     for (int i = 0; i < count; ++i) pages.read(random() % (4 * mebibyte / 8) * 8, 8);
   };
-  read(3000);  // it learns from what goes unused
+  read(3000);  // learns from unused data
   pages.net.reset_counts();
   read(2000);
   EXPECT_LE(pages.net.counts().get_bytes, 2000u * 64 * 11 / 10);
@@ -84,7 +84,7 @@ TEST(PageCacheAhead, RandomReadsFetchTheirLinesOnly) {
 TEST(PageCacheAhead, ReadaheadShrinksWhenItIsNotUsed) {
   Pages pages(reading_ahead(), Laziness::late, 4 * mebibyte);
   for (size_t at = 0; at < 128 << 10; at += 8) pages.get(at, 8);
-  // Short runs of some lines at random places look like the beginnings of scans.
+  // Short runs of lines at random places look like the beginnings of scans.
   std::mt19937 random(1);
   const auto runs = [&](int count) {
     pages.net.reset_counts();
@@ -226,7 +226,7 @@ TEST(PageCacheAhead, PrefetchesOfManyPlacesKeepWorking) {
   EXPECT_LE(pages.net.counts().gets, places.size() / 4);
 }
 
-// A change at the target must be seen by a loop of gets, however often the address was read before.
+// A loop of gets must see a change at the target, however often the address was read before.
 uint64_t polls_until_seen(Pages& pages, std::vector<size_t> places) {
   for (int i = 0; i < 10; ++i) {
     for (const size_t place : places) pages.read(place, 8);
@@ -253,9 +253,9 @@ TEST(PageCachePolls, AChangeIsSeenWhereTwoAddressesArePolled) {
   EXPECT_LE(polls_until_seen(pages, {64, 4096}), 100u) << "of two pages";
 }
 
-// Wherever they lie: pages whose hashes meet are served slowly, but for one, and so is a word
-// across two pages. None of the words may take every look, at which what is polled is fetched anew,
-// from the others.
+// Wherever the words lie: pages whose hashes collide are all but one served slowly, and so is a
+// word across two pages. A look refetches the polled word; no word may take every look from the
+// others.
 TEST(PageCachePolls, AChangeIsSeenWhicheverWordsArePolled) {
   std::mt19937 random(11);
   for (int run = 0; run < 300; ++run) {
@@ -307,7 +307,7 @@ TEST(PageCachePolls, AChangeOfWhatThisProcessWroteIsSeen) {
   }
 }
 
-// What is polled for may be the answer to something written elsewhere.
+// The polled value may be the answer to something written elsewhere.
 TEST(PageCachePolls, WhatWasWrittenIsOnItsWayWhileTheProgramPolls) {
   Pages pages;
   pages.put(8192, 8);
@@ -318,7 +318,7 @@ TEST(PageCachePolls, WhatWasWrittenIsOnItsWayWhileTheProgramPolls) {
 TEST(PageCachePolls, WhatWasWrittenIsOnItsWayAfterAHundredReadsFromTheNetwork) {
   Pages pages;
   pages.put(8192, 8);
-  // seven pages, which push out none
+  // seven pages, which evict none
   for (size_t i = 0; i < 100; ++i) pages.read(16384 + 64 * i, 8);
   EXPECT_FALSE(pages.net.anything_owed());
 }
@@ -340,7 +340,7 @@ TEST(PageCacheAhead, ThePrefetchDistanceIsWhatASmallCacheHolds) {
   EXPECT_EQ(pages.cache.prefetch_distance(), 4u);
 }
 
-// What lies around each element comes with it, so that the next column finds its elements here.
+// Data around each element are fetched along, so that the next column finds its elements cached.
 TEST(PageCacheAhead, ColumnsOfAMatrixAreReadWithFewWaits) {
   constexpr size_t rows = 400, width = 2400;
   Pages pages(reading_ahead(), Laziness::late, mebibyte);

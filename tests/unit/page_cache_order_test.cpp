@@ -122,7 +122,8 @@ TEST(PageCacheOrder, AcquireDropsWhatIsFetchedAhead) {
   }
 }
 
-// Put, fence and a flag let the target overwrite what was put before this process is quiet.
+// Put, fence and a flag allow the target to overwrite the data put, before this process calls
+// quiet.
 TEST(PageCacheOrder, AfterAnAcquireAPutInFlightNoLongerHidesWhatOthersWrote) {
   Pages pages(small_cache(), Laziness::eager);
   pages.put(100, 8);
@@ -173,7 +174,7 @@ TEST(PageCacheOrder, AWriteOverWhatIsFetchedAheadStays) {
   }
 }
 
-// The prefetch reads at its issue, the put completes, and only then does the prefetch arrive.
+// The prefetch reads when it is issued, the put completes, and only then does the prefetch arrive.
 TEST(PageCacheOrder, APutReleasedBeforeAPrefetchArrivesIsNotUndone) {
   Pages pages(small_cache(), Laziness::eager);
   pages.prefetch(0, 256);
@@ -188,7 +189,7 @@ TEST(PageCacheOrder, APutReleasedBeforeAPrefetchArrivesIsNotUndone) {
   pages.get(1024, 64);
 }
 
-// The pieces of a long run share a staging area, which must not reach into that of what is fetched
+// The pieces of a long run share a staging area, which must not overlap that of the data read
 // ahead.
 TEST(PageCacheOrder, ALongRunIsPutWhileOtherMemoryArrives) {
   Pages pages(PageCacheOptions(), Laziness::eager, 512 << 10);
@@ -257,8 +258,8 @@ TEST(PageCacheOrder, APutAfterADirectPutIsOrderedBehindIt) {
   pages.get(0, 1000);
 }
 
-// The fetch may be overtaken by nothing, but it may overtake the put: it must not outlive the
-// quiet.
+// Nothing may overtake the fetch, but it may overtake the put: the fetched data must not outlive
+// the quiet.
 TEST(PageCacheOrder, WhatIsFetchedUnderADirectPutIsDroppedWhenThePutIsComplete) {
   Pages pages;
   direct_put(pages, 0, 100);
@@ -293,9 +294,9 @@ TEST(PageCacheOrder, ADirectUpdateKeepsTheRestOfTheLine) {
 }
 
 }  // namespace TEST_FILE
-// Writes here and there gain nothing in pages: they go straight out, keep their order, and leave
-// what was read where it is. A block is freed while a put to it is under way: its bytes are read
-// again only when the put is complete.
+// Scattered writes gain nothing from pages: they are put at once, stay in order, and leave cached
+// data in place. When a block is freed while a put to it is in flight, its bytes are read again
+// only after the put is complete.
 TEST(PageCacheOrder, AForgottenPutUnderWayIsNotOvertaken) {
   Pages pages;
   pages.put(8192, 8);
@@ -354,20 +355,20 @@ TEST(PageCacheOrder, ScatteredWritesGoAroundTheCacheInOrder) {
   EXPECT_LE(pages.dirty_pages(page), dirty + 1) << "they wait in pages";
   for (size_t i = 0; i < 4; ++i)
     EXPECT_TRUE(pages.served(i * 64, 8, 2)) << "they push out what was read";
-  // again, over those under way
+  // again, over those in flight
   for (size_t i = 0; i < 60; ++i) pages.put((i * 211 % 997) * page + 512, 8);
   for (size_t i = 0; i < 60; ++i) pages.get((i * 211 % 997) * page + 508, 16);
   pages.release();
 }
 
-// A small put around the cache over two lines of which one is here and the other on its way from
-// before it.
+// A small put past the cache, across two lines: one is cached, the other is being fetched since
+// before the put.
 TEST(PageCacheOrder, AScatteredWriteOverALineOnItsWayIsNotUndone) {
   Pages pages(small_cache(), Laziness::late, 1 << 20);
   const size_t page = 1024, at = 998 * page;
   for (size_t i = 0; i < 200; ++i) pages.put((i * 389 % 997) * page + 8, 8);
   pages.release();
-  for (int attempt = 0; attempt < 4; ++attempt) {  // one put in 64 is no scattered one
+  for (int attempt = 0; attempt < 4; ++attempt) {  // one put in 64 is not treated as scattered
     const size_t lines = at + static_cast<size_t>(attempt) * 4 * page;
     pages.get(lines, 8);
     pages.prefetch(lines + 64, 8);
@@ -379,7 +380,7 @@ TEST(PageCacheOrder, AScatteredWriteOverALineOnItsWayIsNotUndone) {
   pages.release();
 }
 
-// They are found out again when they become a stream.
+// They are recognised when they become a stream.
 TEST(PageCacheOrder, AStreamAfterScatteredWritesIsAggregated) {
   Pages pages(small_cache(), Laziness::late, 1 << 20);
   for (size_t i = 0; i < 200; ++i) pages.put((i * 389 % 997) * 1024 + 8, 8);

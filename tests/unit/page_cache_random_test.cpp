@@ -21,7 +21,7 @@ TEST_P(PageCacheRandomRun, AgreesWithTheOracle) {
   }
 }
 
-// How lazy the transport is: eager, late, random.
+// The laziness of the transport: eager, late, random.
 INSTANTIATE_TEST_SUITE_P(EveryTransport, PageCacheRandomRun, testing::Range(0u, 3u));
 
 }  // namespace TEST_FILE

@@ -1,4 +1,4 @@
-// Reads here and there that never come back go past the cache, and only they.
+// Scattered reads without reuse bypass the cache, and only they do.
 #include <random>
 
 #include "pages.h"
@@ -16,7 +16,7 @@ struct Scattered : Pages {
   void read_here_and_there(int reads) {
     for (int i = 0; i < reads; ++i) get(anywhere(), 8);
   }
-  // Bytes from the network, a read.
+  // Returns the bytes fetched from the network per read.
   template <class Action>
   double bytes_a_read(int reads, Action action) {
     const uint64_t before = cache.counters().network_get_bytes;
@@ -37,7 +37,7 @@ PageCacheOptions options(size_t bytes, size_t readahead = 0) {
 TEST(PageCacheScatter, ReadsThatNeverComeBackGoPastTheCache) {
   Scattered pages(options(16 << 10));
   pages.read_here_and_there(2500);
-  // 64 bytes a read were all cached; 8 were none.
+  // If all were cached: 64 bytes per read; if none: 8.
   EXPECT_LT(pages.bytes_a_read(2048, [&](int) { pages.get(pages.anywhere(), 8); }), 24);
 }
 
@@ -100,15 +100,15 @@ TEST(PageCacheScatter, LongerReadsGoPastTheCacheAsTheyAre) {
   const auto read = [&](int) { pages.get(pages.random() % (memory / 1024) * 1024 + 100, 650); };
   for (int i = 0; i < 2500; ++i) read(i);
   EXPECT_LT(pages.bytes_a_read(1024, read), 740);
-  // Those over a page's end are fetched at once.
+  // Reads across a page's end are fetched at once.
   EXPECT_LE(pages.waits([&] {
     for (int i = 0; i < 100; ++i) pages.get(pages.random() % (memory / 1024 - 2) * 1024 + 900, 700);
   }),
             100u);
 }
 
-// Of a program that reads here and there: the page that was passed just now and those beside it are
-// cached when they are read next.
+// In a program with scattered reads, a page that was just bypassed, and those beside it, are cached
+// when they are read next.
 TEST(PageCacheScatter, APageReadAgainOrBesideOneIsCached) {
   ScatteredReads reads;
   const ScatteredReads::Seen seen{true, 0, 1000, 1000};

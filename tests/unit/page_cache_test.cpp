@@ -1,6 +1,5 @@
-// What the page cache serves, what it puts, and what it forgets. Order among own accesses and
-// others': page_cache_order_test.cpp; reading ahead, prefetches and polls:
-// page_cache_ahead_test.cpp.
+// What the page cache serves, puts and drops. For the order of own and others' accesses see
+// page_cache_order_test.cpp; for reading ahead, prefetches and polls, page_cache_ahead_test.cpp.
 #include "cache/page/page_cache.h"
 
 #include "pages.h"
@@ -99,7 +98,7 @@ TEST(PageCache, FewPagesAreDirtyAtATime) {
   }
 }
 
-// A network where all is done at once. Counts what it is told of.
+// A network that completes everything at once. Counts what is reported to it.
 class Memory final : public PageTransport {
  public:
   explicit Memory(size_t bytes) : bytes_(bytes, 0) {}
@@ -140,7 +139,7 @@ TEST(PageCache, EveryMissIsToldAndOfHitsOneOfEachLook) {
   EXPECT_EQ(memory.misses_told, cache.counters().gets - cache.counters().hits);
   EXPECT_GT(memory.misses_told, 0u);
   EXPECT_LE(memory.hits_told, 40u);
-  EXPECT_GE(memory.hits_told, 30u);  // the looks that fell on misses are not hits
+  EXPECT_GE(memory.hits_told, 30u);  // looks that coincide with misses are not hits
   EXPECT_LT(memory.last_told, 8u * 600);
 }
 
@@ -274,7 +273,7 @@ TEST(PageCache, MemoryOfWhichNothingIsKnownIsReadAsAskedAndNotKept) {
   pages.release();
 }
 
-// More PEs than chains: pages of one number and of different PEs stand in one chain.
+// More PEs than chains: pages with the same number on different PEs share a chain.
 TEST(PageCache, PagesOfDifferentPEsAreToldApart) {
   PagePool pool;
   constexpr size_t frames = 8;

@@ -1,4 +1,4 @@
-// Hits without the lock: threads read the page cache while others change it with a lock held.
+// Hits without the lock: threads read the page cache while others change it with the lock held.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,7 +19,7 @@ namespace TEST_FILE {
 constexpr uint64_t base = 1 << 20;
 constexpr int pe = 1;
 
-// The memory of one PE, of words. Transfers are done when they return.
+// The memory of one PE, in words. Transfers are complete when they return.
 class WordNetwork final : public PageTransport {
  public:
   explicit WordNetwork(size_t words) : words_(words) {}
@@ -90,8 +90,8 @@ void in_threads(const std::vector<std::function<void()>>& work) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Long reads of more pages than there are frames, so that the page which one copies may be gone
-// before it ends: a word says which one it is.
+// Long reads of more pages than there are frames, so that a page may be evicted while it is copied;
+// a word identifies each page.
 TEST(PageCacheThreads, WhatIsReadIsOfThePageThatWasAskedFor) {
   constexpr size_t page_words = 65536 / 8, pages = 6;
   Shared shared(unlocked_cache(65536, 4), pages * page_words);
@@ -118,7 +118,7 @@ TEST(PageCacheThreads, WhatIsReadIsOfThePageThatWasAskedFor) {
   shared.sound();
 }
 
-// Somebody tells by a flag in memory that a word has changed, and how it became visible.
+// A flag in memory tells that a word has changed; `change` makes the change visible.
 void told(size_t pages, const std::function<void(Shared&, size_t, uint64_t)>& change) {
   constexpr size_t page_words = 128, hot = 40;
   Shared shared(unlocked_cache(), pages * page_words);
@@ -143,7 +143,7 @@ void told(size_t pages, const std::function<void(Shared&, size_t, uint64_t)>& ch
     const size_t i = random() % hot;
     change(shared, word_of(i), version);
     newest[i].store(version, std::memory_order_release);
-    // the readers have their turn
+    // the readers get their turn
     for (const uint64_t before = reads; version % 40 == 0 && reads < before + hot;)
       std::this_thread::yield();
   }
@@ -230,7 +230,7 @@ TEST(PageCacheThreads, HitsWithoutTheLockAreCountedOnce) {
   EXPECT_EQ(counters.hit_bytes, counters.hits * 8);
 }
 
-// Of each thread by itself: what others read between is no reason not to see it.
+// Polling is detected for each thread separately: reads of others in between must not hide it.
 TEST(PageCacheThreads, AWordThatAThreadPollsIsReadAnew) {
   Shared shared(unlocked_cache(), 8 * 128);
   PageReader polls, others;

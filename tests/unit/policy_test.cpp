@@ -111,9 +111,9 @@ TEST(Policy, RateFollowsAWorkingSetThatMoves) {
   EXPECT_GE(hits, 80);
 }
 
-// All keys are asked for equally often; storage filled with large entries before the small ones
-// came. One small entry is worth less than the large one whose place it would take, but eight of
-// them have room there.
+// All keys are requested equally often; large entries filled the storage before small ones came.
+// One small entry is worth less than the large one that it would replace, but eight of them fit in
+// that space.
 TEST(Policy, RateLetsSmallEntriesTakeThePlaceOfLargeOnes) {
   Engine engine(sized(1000, 4 * 8192));
   int small_hits = 0;
@@ -126,7 +126,7 @@ TEST(Policy, RateLetsSmallEntriesTakeThePlaceOfLargeOnes) {
   EXPECT_GE(small_hits, 24) << "of the 32 that storage has room for";
 }
 
-// Keys are used for a while and then never again: what was popular must not stay for its past.
+// Keys are used for a while and then never again: past popularity must not keep them.
 TEST(Policy, RateLetsGoOfWhatIsDoneWith) {
   Engine engine(sized(4000, 100 * 512));
   std::mt19937 random(1);
@@ -137,7 +137,7 @@ TEST(Policy, RateLetsGoOfWhatIsDoneWith) {
   EXPECT_GT(hits, gets * 9 / 10);
 }
 
-// Without this the peers, which tell of no hits themselves, would be bypassed after a while.
+// Otherwise the other policies, which report no hits themselves, would be bypassed after a while.
 TEST(Policy, HitsUnderEveryPolicyShowThatStoringPays) {
   for (const PolicyKind policy : all_policies) {
     Engine engine(sized(2000, 1 << 20, policy));
@@ -191,7 +191,7 @@ TEST(Policy, SieveEvictsUntilTheNewcomerFits) {
   EXPECT_EQ(engine.cache->evictions(), 2u);
 }
 
-// Newcomers pass through the window; only those asked for more often than the main part's victim
+// New entries pass through the window; only those requested more often than the main part's victim
 // stay.
 TEST(Policy, TinyLfuKeepsWhatIsFrequentFromAScan) {
   Engine engine(sized(4000, 200 * 64, PolicyKind::tinylfu));
@@ -204,11 +204,11 @@ TEST(Policy, TinyLfuKeepsWhatIsFrequentFromAScan) {
   EXPECT_GE(hits, 145);
 }
 
-// What is larger than the window has its contest at once.
+// An entry larger than the window is compared at once.
 TEST(Policy, TinyLfuKeepsWhatIsFrequentFromAScanOfLargeOnes) {
   Engine engine(sized(400, 20 * 512, PolicyKind::tinylfu));
   for (int round = 0; round < 5; ++round) {
-    for (int64_t i = 0; i < 20; ++i) engine.get(at(i * 1000), 512);  // all that there is room for
+    for (int64_t i = 0; i < 20; ++i) engine.get(at(i * 1000), 512);  // all that fit
   }
   for (int64_t i = 0; i < 200; ++i) engine.get(at(i * 1000, 2), 512);
   for (int64_t i = 0; i < 20; ++i)
@@ -226,13 +226,13 @@ TEST(Policy, TinyLfuAdmitsWhatBecameFrequent) {
   EXPECT_GE(hits, 45);
 }
 
-// Who was asked for last is due last: exchanging equals keeps nothing.
+// The entry requested last is due last: replacing equals by each other keeps nothing.
 TEST(Policy, OfACycleThatIsLargerThanTheCacheAPartStays) {
   constexpr int64_t keys = 2000, rounds = 20, kept = keys / 4;
   Engine engine(sized(2 * kept, kept * 64, PolicyKind::rate));
   int64_t hits = 0;
   for (int64_t i = 0; i < rounds * keys; ++i) hits += engine.get(at(i % keys * 100), 64);
-  // 72 of 100 where every newcomer of equal worth comes in
+  // 72 of 100 if every new entry of equal worth is admitted
   EXPECT_GT(hits, (rounds - 1) * kept * 85 / 100);
   EXPECT_GT(PolicyView(*engine.cache).rate().inertia.factor(), 2);
 }
@@ -245,7 +245,7 @@ TEST(Inertia, RisesWithVictimsThatComeBackAndFallsWithNewcomersThatDo) {
       const uint64_t victim = hash_key(at(static_cast<int64_t>(i))),
                      newcomer = hash_key(at(-static_cast<int64_t>(i)));
       inertia.exchanged(victim, newcomer);
-      inertia.asked(hash_key(at(static_cast<int64_t>(i), 2)));  // of no pair
+      inertia.asked(hash_key(at(static_cast<int64_t>(i), 2)));  // belongs to no pair
       inertia.asked(victim_returns ? victim : newcomer);
       inertia.asked(victim_returns ? newcomer : victim);  // the pair is settled
     }

@@ -7,7 +7,7 @@
 namespace nearcache::test {
 namespace TEST_FILE {
 
-// What the look after some rounds of hits on these addresses says.
+// Returns the result of the look after some rounds of hits on these addresses.
 bool polling(const std::vector<uint64_t>& addresses) {
   PollDetector polls;
   for (uint32_t i = 0; !polls.time_to_look(); ++i) polls.quick_hit(addresses[i % addresses.size()]);
@@ -42,7 +42,8 @@ TEST(PollDetector, ALookIsDueAfterSoManyHits) {
   EXPECT_FALSE(polls.quick_hit(64));
 }
 
-// A look that is had at once keeps nothing back, unless the program polls: then until the next one.
+// Looks that are taken at once delay nothing, unless the program polls; then the next one must
+// wait.
 TEST(PollDetector, LooksAtOnce) {
   PollDetector polls;
   for (uint32_t i = 1; i < 10 * PollDetector::reads_a_look; ++i) {
@@ -59,8 +60,8 @@ TEST(PollDetector, LooksAtOnce) {
   EXPECT_FALSE(of_one_word.quick_hit_polls(64));
 }
 
-// Reads of every kind between two looks: the second one is due at the same read, or words that are
-// read slowly would take every look.
+// Reads of all kinds between two looks count: otherwise both would be due at the same read, and
+// slowly served words would take every look.
 TEST(PollDetector, AllReadsCount) {
   for (uint32_t kinds = 0; kinds < 27; ++kinds) {
     PollDetector polls;

@@ -81,8 +81,8 @@ TEST(PrivateHeap, WhatDoesNotFitIsRefused) {
 }
 
 TEST(PrivateHeap, ThreadsShareItAndChildrenGoOn) {
-  // an object's first block comes before main; a fork during the very first would not know of the
-  // heap
+  // an object allocates its first block before main; a fork during the very first would not know of
+  // the heap
   heap::release(heap::allocate(1));
   std::atomic<bool> done{false};
   const auto work = [&] {
@@ -96,7 +96,7 @@ TEST(PrivateHeap, ThreadsShareItAndChildrenGoOn) {
   for (int i = 0; i < 100; ++i) {
     const pid_t child = fork();
     if (child == 0) {
-      alarm(20);  // where the heap was left locked
+      alarm(20);  // in case the heap was left locked
       heap::release(heap::allocate(100));
       _exit(0);
     }

@@ -1,5 +1,5 @@
-// The profile behind a report's details: time, sizes, reuse, and its way to the rank that writes
-// the report.
+// The profile behind a report's details: time, sizes, reuse, and its transfer to the rank that
+// writes the report.
 #include "telemetry/profile.h"
 
 #include <gtest/gtest.h>
@@ -127,7 +127,7 @@ TEST(ReportDetails, of_very_many_objects_those_with_most_gets_are_kept_and_fit) 
     symmetric.objects["object " + std::to_string(i)].gets = i;
     symmetric.acquires["call " + std::to_string(i)].calls = i;
   }
-  // 65 bytes, of which the last two are one character
+  // 65 bytes, the last two of which are one character
   std::string long_name(63, 'x');
   long_name += "\xc3\xa9";
   symmetric.objects[long_name].gets = 5000;
@@ -208,7 +208,7 @@ TEST(ReportDetails, what_is_cut_short_or_too_long_is_refused) {
   const size_t without = ReportDetails::pack(profile).size();
   const std::vector<uint64_t> packed = ReportDetails::pack(profile, example_objects());
   for (size_t size = 0; size < packed.size(); ++size) {
-    if (size == without) continue;  // as that of an MPI program
+    if (size == without) continue;  // like that of an MPI program
     ReportDetails details;
     EXPECT_FALSE(details.add(0, {packed.begin(), packed.begin() + static_cast<ptrdiff_t>(size)}))
         << size;

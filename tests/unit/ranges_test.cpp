@@ -1,5 +1,5 @@
-// Gets that begin where no cached entry does: what contains or overlaps them is found, beside a
-// search through all entries.
+// Gets that begin where no cached entry does: entries that contain or overlap them are found, as a
+// search through all entries confirms.
 #include "cache/get/ranges.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ TEST(Ranges, AWriteToAnyByteOfAnEntryEndsAllItsParts) {
   engine.cache->record_write(1, 5000, 5008);
   EXPECT_EQ(engine.cache->overlap(at(8), 8).found, Found::full);
   engine.cache->record_write(1, 900, 908);
-  // What vouched for the whole entry must have looked at the whole entry.
+  // A check that confirmed the whole entry must have covered the whole entry.
   EXPECT_EQ(engine.cache->overlap(at(8), 8).found, Found::none);
   EXPECT_EQ(engine.cache->overlap(at(900), 8).found, Found::none);
   EXPECT_EQ(engine.lookup(at(0), 100).found, Found::none);
@@ -179,7 +179,7 @@ TEST(Ranges, APartThatIsNotValidAnyMoreIsNotFoundWithoutASearch) {
   EXPECT_EQ(part(), no_entry) << "it is under way";
 }
 
-// Without writes and with room for all, what is found is what there is.
+// Without writes, and with room for all, the result is exactly what exists.
 TEST(Ranges, RandomRangesAreFoundAsASearchThroughAllFindsThem) {
   for (uint32_t seed = 0; seed < 40; ++seed) {
     std::mt19937 random(seed);
@@ -222,7 +222,7 @@ TEST(Ranges, RandomRangesAreFoundAsASearchThroughAllFindsThem) {
         ASSERT_EQ(engine.cache->check(), nullptr);
         continue;
       }
-      if (pieces.size() >= 50) continue;  // few enough that none of them is left out
+      if (pieces.size() >= 50) continue;  // few enough that none is left out
       const auto inserted = engine.insert(at(from), bytes);
       if (inserted.entry == no_entry) continue;
       engine.arrive(inserted.entry, bytes);

@@ -1,4 +1,4 @@
-// Memory that is reserved is the system's until it is touched.
+// Reserved memory is not used until it is touched.
 #include "base/region.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ int64_t resident_pages(void* from) {
   return std::ranges::count_if(pages, [](unsigned char page) { return (page & 1) != 0; });
 }
 
-// In a process that locks all that it maps from now on.
+// Runs in a process that locks everything it maps from now on.
 void expect_in_locked_process(const std::function<bool()>& good) {
   constexpr int may_not = 2;
   const pid_t child = fork();

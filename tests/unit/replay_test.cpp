@@ -1,4 +1,5 @@
-// Replays and bounds: a replay is what the engine does, and no bound promises what cannot be had.
+// Replays and bounds: a replay does what the engine does, and no bound promises more than can be
+// achieved.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -75,8 +76,8 @@ Study study_of(TraceBytes trace, Amount storage, std::optional<Mode> mode = std:
   return study;
 }
 
-// The id of a window that was freed is used again, as MPIs do with handles; its gets were pending,
-// or flushed before.
+// The id of a freed window is reused, as MPIs do with handles; its gets were pending, or flushed
+// before.
 TraceBytes trace_of_a_used_id(bool flushed) {
   TraceBytes trace;
   trace.block();
@@ -91,7 +92,7 @@ TraceBytes trace_of_a_used_id(bool flushed) {
     trace.freed(1).select(1);  // the record of its creation was dropped
     gets(round * 5);
     trace.sync(TraceSync::flush, 1);
-    gets(round * 5);  // those of ranks 2 and 3 are pending still
+    gets(round * 5);  // those of ranks 2 and 3 are still pending
     trace.sync(TraceSync::unlock_all).freed(1);
   }
   trace.end();
@@ -284,7 +285,7 @@ TEST(Replay, AdaptiveCacheGrowsToHoldWhatReturns) {
   EXPECT_GT(adaptive.rows[0].total.whole_hits(), 2 * fixed.rows[0].total.whole_hits());
 }
 
-// What the reader lets through may still be what no program did: it must do no harm.
+// What the reader accepts may still be impossible for a program; it must do no harm.
 TEST(Replay, DamagedTracesAreReplayedWithoutHarm) {
   TraceBytes trace;
   trace.block().created(1, 0, 4, mode_always).created(2, 1, 4, mode_transparent, "", 8).select(1);
@@ -356,7 +357,7 @@ Reuse reuse_of(const std::vector<Get>& gets) {
   return collector.take();
 }
 
-// The most that any schedule saves: every choice of intervals is tried.
+// Returns the most that any schedule saves, by trying every choice of intervals.
 double best_of_all(const Reuse& reuse, const Cost& cost, uint64_t storage) {
   double best = 0;
   for (uint32_t chosen = 0; chosen < 1u << reuse.intervals.size(); ++chosen) {
@@ -404,10 +405,10 @@ TEST(Bounds, FeasibleSchedulesNeverSaveMoreThanTheBest) {
       reached += clairvoyant > best - 1;
     }
   }
-  EXPECT_GT(reached, rounds * 6 * 7 / 10);  // greedy, but no bad schedule
+  EXPECT_GT(reached, rounds * 6 * 7 / 10);  // greedy, but not a bad schedule
 }
 
-// A key's gets are of one size here, so that a fixed set is one of the schedules tried.
+// All gets of a key have the same size here, so a fixed set is one of the schedules tried.
 TEST(Bounds, BestFixedSetIsASchedule) {
   std::mt19937_64 random(23);
   const Cost cost{1900, 0.17};

@@ -10,7 +10,8 @@
 namespace nearcache {
 namespace TEST_FILE {
 
-// 20 gets of three keys, a hit unless it is a key's first, over 5 ms; rank 1 has one target more.
+// 20 gets of three keys over 5 ms, each a hit unless it is its key's first; rank 1 has one more
+// target.
 Profile example_profile(int rank) {
   Profile profile;
   profile.level({}, {1 << 20, 4096, 512, 3});
@@ -63,9 +64,9 @@ Report example() {
   return report;
 }
 
-// Set NEARCACHE_TEST_WRITE_GOLDEN to write the files anew after a change that is meant.
+// Set NEARCACHE_TEST_WRITE_GOLDEN to rewrite the files after an intended change.
 void expect_golden(const std::string& name, std::string text) {
-  const std::size_t at = text.find(version_text());  // the only thing that a release changes
+  const std::size_t at = text.find(version_text());  // the only text that a release changes
   ASSERT_NE(at, std::string::npos);
   text.replace(at, std::strlen(version_text()), "VERSION");
   const std::string path = std::string(NEARCACHE_GOLDEN_FOLDER) + "/" + name;
@@ -79,7 +80,7 @@ void expect_golden(const std::string& name, std::string text) {
 TEST(Report, TheJsonIsTheGoldenOne) { expect_golden("report.json", report_json(example())); }
 TEST(Report, TheTextIsTheGoldenOne) { expect_golden("report.txt", report_text(example())); }
 
-// Two PEs that read with 90% hits, join ten puts into one and go past the cache now and then.
+// Two PEs that read with 90% hits, combine ten puts into one, and occasionally bypass the cache.
 Report openshmem_example() {
   Report report;
   report.api = Api::openshmem;

@@ -12,7 +12,7 @@ TEST(ReuseRates, MoreHitsInLessTimePromiseMore) {
   EXPECT_GT(reuse.rate({64, 1, 1000, 10}), 0);
 }
 
-// 1,000 keys wait for their second time; those of 4 KiB come back ten times as soon.
+// 1,000 keys wait for their second use; those of 4 KiB return ten times as soon.
 TEST(ReuseRates, TheRateOfSecondTimesIsLearnedBySize) {
   ReuseRates reuse;
   uint32_t now = 0;

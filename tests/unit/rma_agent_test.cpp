@@ -1,5 +1,5 @@
-// Ranks with agents, over every fabric, each with threads of a program: what is asked of a rank
-// that computes is done, and no wake-up is lost.
+// Ranks with agents, over every fabric, each with several program threads: requests to a computing
+// rank are served, and no wake-up is lost.
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -102,7 +102,7 @@ std::vector<std::unique_ptr<net::Fabric>> ofi_fabrics(int count) {
   return fabrics_of(std::move(opened));
 }
 
-// Memory and sockets: the first two ranks share memory.
+// memory_and_sockets: the first two ranks share memory.
 enum class Over { sockets, libfabric, memory, memory_and_sockets };
 
 class Agents : public testing::TestWithParam<Over> {
@@ -111,7 +111,7 @@ class Agents : public testing::TestWithParam<Over> {
     if (std::string why; GetParam() == Over::libfabric && !net::ofi_is_here(&why))
       GTEST_SKIP() << why;
   }
-  // The first ranks are of one node.
+  // The first `on_node` ranks share a node.
   void begin(int count, int on_node = 1) {
     std::string no_arena;
     const auto arena = net::Arena::make(uint64_t{1} << 30, &no_arena);
@@ -187,7 +187,7 @@ TEST_P(Agents, ServeARankWhoseProgramCallsNothing) {
   EXPECT_EQ(ranks[1]->words[5], 300u);
 }
 
-// A program that looks at its own flags between two gets must not get an answer to each of them.
+// A program that polls its own flags between two gets must not receive an answer to each of them.
 TEST_P(Agents, WhoWaitsForNothingSendsTheSecondTimeOnly) {
   begin(2);
   Rank& rank = *ranks[0];
@@ -247,8 +247,8 @@ TEST_P(Agents, IsInItsPlaceAgainWhenWhoHelpedIsBack) {
   asks.join();
 }
 
-// Calls that follow each other at once, until the agent is left disarmed for the next one.
-// False where the machine is too slow for that, or nothing is gained by it.
+// Calls in quick succession until the agent stays disarmed in expectation of the next call. Returns
+// false if the machine is too slow for that, or nothing is gained by it.
 bool call_until_lent(Rank* rank, int target) {
   if (rank->fabric->rests_unless_armed()) return false;
   for (int i = 0; i < 20000 && !rank->agent->is_lent(); ++i) rank->fetch_add(target, 5, 1);
@@ -297,7 +297,7 @@ TEST_P(Agents, ManyThreadsOfManyRanksAddAndWaitForEachOther) {
     std::vector<std::thread> all;
     for (uint64_t thread = 0; thread < threads; ++thread) {
       all.emplace_back([&rank, thread] {
-        // its own rank among them
+        // including its own rank
         for (uint64_t i = 0; i < times; ++i)
           rank.fetch_add(static_cast<int>((i + thread) % 3), 0, 1);
       });
@@ -312,11 +312,11 @@ TEST_P(Agents, ManyThreadsOfManyRanksAddAndWaitForEachOther) {
   EXPECT_EQ(sum, 3 * threads * times);
 }
 
-// Every thread that waited was woken for all that came, though it was for others.
+// Every waiting thread used to be woken for everything that arrived, even for others.
 TEST_P(Agents, AThreadThatFollowsSleepsUntilItHasWhatItWaitsFor) {
   begin(2);
   Rank& rank = *ranks[0];
-  // How often a thread that waits for a word looks at it; others may look for it.
+  // Counts how often a thread that waits for a word checks it; others may check it for the thread.
   std::atomic<int> looks_of_leader{0}, looks_of_follower{0};
   const auto waits = [&](size_t word, std::atomic<int>* looks) {
     const Agent::Lock lock(rank.agent.get());
@@ -352,7 +352,7 @@ TEST_P(Agents, WhoLeavesCallsAnotherToPoll) {
     });
   }
   while (waiting < 3) std::this_thread::yield();
-  // Whichever polls has its word sooner or later, and the rest go on.
+  // Whichever thread polls eventually gets its word, and the others continue.
   for (int64_t word = 1; word <= 3; ++word) ranks[1]->fetch_add(0, word, 1);
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(ranks[1]->fetch_add(0, 5, 1), 0u);  // the agent is armed again
@@ -390,7 +390,8 @@ TEST_P(Agents, LocksExcludeProgramsThatRun) {
   EXPECT_EQ(ranks[0]->words[0], 150u);
 }
 
-// By whoever executes them: the rank that asks, if it shares memory with the target, or its agent.
+// Whoever executes them: the requesting rank, if it shares memory with the target, or the target's
+// agent.
 TEST_P(Agents, AccumulatesOfNearAndFarRanksAreAtomicToEachOther) {
   begin(4, 2);
   constexpr uint64_t times = 2000;

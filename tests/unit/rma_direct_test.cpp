@@ -1,5 +1,5 @@
-// Windows on a network that reads and writes memory without its owner: what must be known before
-// that is done, and what waits for it.
+// Windows on a network that reads and writes memory without involving its owner: what must be known
+// before that is done, and what waits for it.
 #include "rma_job.h"
 
 #include <numeric>
@@ -11,7 +11,7 @@ using test::Job;
 using test::Memories;
 using test::Network;
 
-constexpr size_t words = 1024;  // 8 KiB: worth a transfer
+constexpr size_t words = 1024;  // 8 KiB: large enough for a direct transfer
 
 struct DirectJob : Job {
   explicit DirectJob(int ranks, uint64_t seed = 1)
@@ -29,7 +29,7 @@ struct DirectJob : Job {
                           .length = data->size() * 8,
                           .result = reinterpret_cast<std::byte*>(data->data())});
   }
-  // The origin knows where the target's memory is, and has no lock of it.
+  // Makes the target's memory known to the origin, which holds no lock of it.
   void locate(int origin, int target) {
     std::vector<uint64_t> any(words);
     ASSERT_TRUE(get_all(origin, target, &any) && flush(origin, target));
@@ -100,7 +100,7 @@ TEST(RmaDirect, RunsGoOneByOneIfTheyAreLarge) {
   EXPECT_EQ(got[0], 1u);
 }
 
-// A rank may leave a fence while another still has to execute what came before it.
+// A rank may leave a fence while another still has to execute operations from before it.
 TEST(RmaDirect, NobodyReadsMemoryAsItIsBeforeAFence) {
   uint64_t transfers = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
@@ -138,7 +138,7 @@ TEST(RmaDirect, NothingIsDoneUnderALockThatIsNotGranted) {
   }
   EXPECT_EQ(job.word(2, 1), 0u);
   const uint64_t before = job.network.transfers();
-  ASSERT_TRUE(job.put_all(0, 2, other) && job.flush(0, 2));  // the lock is known to be its own
+  ASSERT_TRUE(job.put_all(0, 2, other) && job.flush(0, 2));  // confirms that it holds the lock
   EXPECT_EQ(job.network.transfers(), before + 1);
   EXPECT_EQ(job.word(2, 1), 6u);
   ASSERT_TRUE(job.unlock(0, 2) && job.unlock(1, 2));
@@ -204,7 +204,7 @@ TEST(RmaDirect, WhoWaitsForARankThatEndsIsTold) {
   EXPECT_EQ(job.window(0).take_error(2), Status::lost_peer);
 }
 
-// More than has room, and the target ends meanwhile.
+// More than fits, and the target dies meanwhile.
 TEST(RmaDirect, WhoWaitsForRoomGoesOnWhenTheTargetHasEnded) {
   constexpr size_t many = 100 * 8192;
   Job job(2, 1, many, 1, Memories::arena, Network::direct);
@@ -224,7 +224,7 @@ TEST(RmaDirect, WhoWaitsForRoomGoesOnWhenTheTargetHasEnded) {
   EXPECT_EQ(job.window(0).take_error(1), Status::lost_peer);
 }
 
-// Who tells of memory what it is not asked, or answers in the network's place, has broken the
+// A rank that reports memory nobody asked for, or answers in the network's place, has violated the
 // protocol.
 TEST(RmaDirect, AnswersThatNobodyAskedForLoseTheRank) {
   for (const bool located : {true, false}) {
@@ -247,7 +247,7 @@ TEST(RmaDirect, AnswersThatNobodyAskedForLoseTheRank) {
     EXPECT_TRUE(job.engines[0]->is_lost(1));
     EXPECT_TRUE(job.window(0).transferred());
     EXPECT_EQ(job.window(0).take_error(1), Status::lost_peer);
-    while (job.step()) {  // what the network still says
+    while (job.step()) {  // what the network still delivers
     }
   }
 }

@@ -6,7 +6,7 @@
 namespace nearcache::rma {
 namespace TEST_FILE {
 
-// How many calls that come at once it takes.
+// Returns how many calls in quick succession it takes.
 int until_expected(Habit* habit) {
   int times = 0;
   for (; !habit->expects(); ++times) habit->note(true);

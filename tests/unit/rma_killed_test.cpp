@@ -1,6 +1,6 @@
-// A rank that is killed on its way through the words of a lock, after every instruction at which
-// they do not tell what it has done: who waits for the lock, or comes later, is told, and nobody
-// waits for good.
+// A rank that is killed while it operates on the words of a lock, after every instruction at which
+// they do not show what it has done: ranks that wait for the lock, or come later, are notified, and
+// none waits forever.
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -42,7 +42,7 @@ struct Rank {
 
 class KilledRank : public testing::Test {
  protected:
-  // Ranks but the second, which is a process of its own.
+  // Creates all ranks but the second, which is a separate process.
   void begin() {
     all.clear();
     network = std::make_unique<net::StubNetwork>(ranks, 1);
@@ -51,7 +51,7 @@ class KilledRank : public testing::Test {
     ASSERT_EQ(wrong, "");
     for (const int rank : {0, 2, 3, 4})
       all.push_back(std::make_unique<Rank>(rank, network.get(), arena));
-    for (const auto& each : all) each->window->find_nears();  // but for the one to come
+    for (const auto& each : all) each->window->find_nears();  // except the one to come
   }
   Window& window(int rank) { return *all[static_cast<size_t>(rank == 0 ? 0 : rank - 1)]->window; }
   Commons& commons() { return *window(target).own().commons; }
@@ -68,8 +68,8 @@ class KilledRank : public testing::Test {
     for (const auto& each : all) each->engine->ended(1);
   }
 
-  // A process that does this as rank 1, one instruction after the other, until `stop` says so; then
-  // it is killed. False if it came to its end.
+  // Runs `does` as rank 1 in a process, one instruction at a time, until `stop` returns true; then
+  // kills it. Returns false if it finished before.
   template <class Does, class Stop>
   bool killed_on_its_way(Does does, Stop stop) {
     const pid_t child = fork();
@@ -95,7 +95,7 @@ class KilledRank : public testing::Test {
     return killed;
   }
 
-  // What comes of a lock that each of the others wants; -1: it waits for good.
+  // Returns the results of a lock request by each of the others; -1 if it waits forever.
   std::vector<int> locks_of(std::initializer_list<int> origins) {
     std::vector<int> found;
     for (const int origin : origins) {
@@ -117,7 +117,7 @@ class KilledRank : public testing::Test {
 };
 
 constexpr int lost = static_cast<int>(Status::lost_lock);
-// Of the instructions one in so many; sanitizers make many of each.
+// Tests one in this many instructions; sanitizers multiply them.
 constexpr int sparse = sanitized ? 61 : 1;
 
 void lock_and_unlock(Window& window, LockType type) {
@@ -139,7 +139,7 @@ TEST_F(KilledRank, WhileItTakesALockOrGivesItBack) {
                                  });
       if (!may_trace) GTEST_SKIP() << "processes may not be traced";
       if (!killed) break;
-      // One of them waits when the end is told, the others come later.
+      // One of them is waiting when the death is reported, the others come later.
       window(0).lock(target, LockType::shared, false);
       const Mark waits = window(0).lock_now(target);
       window(far).lock(target, LockType::exclusive, false);
@@ -155,11 +155,11 @@ TEST_F(KilledRank, WhileItTakesALockOrGivesItBack) {
       EXPECT_TRUE(run([&] { return window(far).reached(target, unlocked); }));
       EXPECT_EQ(locks_of({0, 2, target, far}), std::vector(4, lost));
     }
-    EXPECT_GT(instructions, 4);  // both on the way in and out
+    EXPECT_GT(instructions, 4);  // on the way in and on the way out
   }
 }
 
-// It gives its lock back, and with it a turn to another.
+// It releases its lock, which gives another rank its turn.
 TEST_F(KilledRank, WhileItGrantsALock) {
   for (const int next : {0, far}) {
     int instructions = 0;
@@ -167,7 +167,7 @@ TEST_F(KilledRank, WhileItGrantsALock) {
       begin();
       Mark waits = 0;
       int granting = 0;
-      // The others have their tickets before: the child takes the lock in turn, the first one's.
+      // The others have earlier tickets: the child grants the lock in turn, to the first of them.
       ASSERT_TRUE(commons().lock.try_take(LockType::exclusive));
       window(next).lock(target, LockType::exclusive, false);
       waits = window(next).lock_now(target);
@@ -175,7 +175,7 @@ TEST_F(KilledRank, WhileItGrantsALock) {
       killed = killed_on_its_way(
           [&](Window& window) {
             Near& near = *window.near(target);
-            near.lock_taken(LockType::exclusive);  // that which was taken above
+            near.lock_taken(LockType::exclusive);  // the one that was taken above
             window.unlock(target);
           },
           [&] {

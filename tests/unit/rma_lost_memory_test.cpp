@@ -1,5 +1,5 @@
-// What others ask for of memory that the program has unmapped or protected: an error of the
-// operation at its origin's next flush, and all other operations are done.
+// Operations on memory that the program has unmapped or protected: an error of the operation at its
+// origin's next flush; all other operations are done.
 #include "rma_job.h"
 
 #include <sys/mman.h>
@@ -16,7 +16,7 @@ using test::Job;
 
 constexpr size_t page_words = 512;
 
-// A window of rank 1 on four pages, of which the second is unmapped and the third can only be read.
+// A window of rank 1 on four pages; the second is unmapped, and the third is read-only.
 class LostMemory : public testing::Test {
  protected:
   LostMemory() { begin(Memory::brought(words, bytes, 8)); }
@@ -115,7 +115,7 @@ TEST_F(LostMemory, OfSeveralRunsOrByALayoutIsAnErrorToo) {
   EXPECT_EQ(words[3 * page_words], 10u);
 }
 
-// Many at a time go by one call of the kernel, and each has its own answer.
+// Many at a time use one system call, and each gets its own result.
 TEST_F(LostMemory, LeavesAllOtherOperationsAsTheyAre) {
   std::mt19937_64 random(3);
   std::vector<uint64_t> expected(4 * page_words), got(3000), should(3000);
@@ -153,7 +153,7 @@ TEST_F(LostMemory, LeavesAllOtherOperationsAsTheyAre) {
   }
 }
 
-// They go from where they are to where they belong, without a look at them in between.
+// They go directly to their destination, without a check in between.
 TEST(LostMemoryOfManyBytes, IsAnErrorOfTheOperationAndOfNoOther) {
   constexpr size_t pages = 64, hole = 40, bytes = pages * page_words * 8;
   auto* const words = static_cast<uint64_t*>(
@@ -190,7 +190,7 @@ TEST(LostMemoryOfManyBytes, IsAnErrorOfTheOperationAndOfNoOther) {
     if (!puts && there(at)) expected[at] = words[at];
     if (puts && sound) std::ranges::copy(data, expected.begin() + static_cast<std::ptrdiff_t>(at));
     for (size_t i = at; i < at + count; ++i) {
-      if (puts && !sound && there(i)) expected[i] = words[i];  // as far as it came
+      if (puts && !sound && there(i)) expected[i] = words[i];  // as far as it got
       if (sound) ASSERT_EQ(puts ? words[i] : data[i - at], expected[i]);
     }
     for (size_t i = 0; i < expected.size(); ++i)
@@ -226,7 +226,7 @@ TEST(BodiesOfMessages, GoOnlyWhereTheyMayAtThatTime) {
     if (ahead) job.window(1).fence_enter();
     EXPECT_EQ(body(target, 0, other, whole), 0u);
   }
-  // Not there any more when it has come.
+  // Unmapped by the time it arrives.
   std::vector<uint64_t> to(length / 8);
   EXPECT_TRUE(job.issue(0, {.kind = Kind::get,
                             .target = 1,
@@ -251,7 +251,7 @@ TEST(BodiesOfMessages, GoOnlyWhereTheyMayAtThatTime) {
   EXPECT_FALSE(target.is_lost(0));
 }
 
-// Their end tells that what was sent before it is done.
+// Their completion tells that what was sent before is done.
 TEST_F(LostMemory, IsNoReasonToWaitForAFence) {
   for (int round = 0; round < 3; ++round) {
     const uint64_t one = 1;
@@ -265,7 +265,7 @@ TEST_F(LostMemory, IsNoReasonToWaitForAFence) {
   EXPECT_EQ(flush(), Status::out_of_range);
 }
 
-// What is held while another has the lock, and what a rank sends to itself.
+// Operations held while another rank has the lock, and operations of a rank on itself.
 TEST_F(LostMemory, BehindALockIsAnErrorWhenItIsGranted) {
   target->lock(1, LockType::exclusive, false);
   EXPECT_EQ(target->lock_now(1), 0u);
@@ -352,7 +352,7 @@ void expect_served(std::initializer_list<int> refused) {
   EXPECT_TRUE(without_calls(refused, [] { return serves(Kind::accumulate); }));
 }
 
-// By a limit, or in a container.
+// Refused because of a limit, or in a container.
 TEST(BroughtMemory, IsServedAllTheSameWhereTheKernelRefusesToCopy) {
   expect_served({SYS_fallocate});
   expect_served({SYS_preadv, SYS_pwritev, SYS_pread64, SYS_pwrite64});

@@ -1,7 +1,7 @@
-// Random programs against an oracle that executes them one operation after the other: in each phase
-// a cell of some words, which are always alike, belongs to one origin, which may do anything to it,
-// or is added to by all. Where the network reads and writes memory itself, as MPI has it, nothing
-// is ordered but by a flush.
+// Random programs against an oracle that executes them one operation after the other. In each phase
+// a cell (a few words, always equal) belongs to one origin, which may do anything to it, or all
+// ranks add to it. Where the network accesses memory itself, only a flush orders operations, as MPI
+// defines.
 #include "rma_job.h"
 
 #include <deque>
@@ -68,7 +68,7 @@ class Program {
     return owner_[static_cast<size_t>(target) * cells + word];
   }
 
-  // Some words that the origin may do this to, as pieces in any order.
+  // Returns words to which the origin may do this, as pieces in any order.
   std::vector<size_t> choose(int origin, int target, bool alone) {
     std::vector<size_t> chosen;
     for (int i = 1 + below(4); i > 0; --i) {

@@ -1,5 +1,5 @@
-// The engine's operations and synchronisation, on a network that delays and mixes batches: results,
-// errors, and how many batches each call costs.
+// The engine's operations and synchronisation, on a network that delays and reorders batches:
+// results, errors, and how many batches each call costs.
 #include "rma_job.h"
 
 #include <sys/mman.h>
@@ -106,7 +106,7 @@ TEST(Rma, ManyPiecesGoInSeveralMessages) {
   for (size_t i = 0; i < 40000; ++i) ASSERT_EQ(job.word(1, i), i % 8 < 3 ? i / 8 * 3 + i % 8 : 0);
 }
 
-// Blocks of `words` words each, one of `stride` words.
+// Blocks of `words` words each, one every `stride` words.
 struct Strided {
   std::vector<Piece> blocks;
   ElementLayout layout;
@@ -162,14 +162,15 @@ TEST(Rma, ALayoutIsToldOnceAndThenGoesByItsNumber) {
   EXPECT_LT(cost([&] { job.issue(0, by_layout(Kind::get, type, 3, &back)); }), 3 * 80000u + 2000);
   for (size_t i = 0; i < data.size(); ++i)
     ASSERT_EQ(back[i], i < 20000 ? 2 * data[i] : data[i]) << i;
-  // What does not lie in the window as a whole is refused.
+  // Data that are not entirely within the window are refused.
   data.resize(50000);
   job.issue(0, by_layout(Kind::put, type, 5, &data));
   EXPECT_TRUE(job.flush(0, 1));
   EXPECT_EQ(job.window(0).take_error(1), Status::out_of_range);
 }
 
-// What a target keeps has a bound: others are taken back, and what is too large goes as runs.
+// A target keeps a bounded number of layouts: others are withdrawn, and what is too large is sent
+// as runs.
 TEST(Rma, LayoutsThatDoNotFitTakeThePlaceOfOthersOrGoAsRuns) {
   const int ranks = 1024;  // each may have 4,096 blocks at another
   Job job(ranks, 21, 30000);
@@ -192,8 +193,8 @@ TEST(Rma, LayoutsThatDoNotFitTakeThePlaceOfOthersOrGoAsRuns) {
   EXPECT_EQ(job.window(0).take_error(1), Status::ok);
 }
 
-// It is told and used behind a lock that another holds, and taken back before that is given: what
-// waits means what it meant.
+// The layout is sent and used behind a lock that another rank holds, and withdrawn before the lock
+// is granted: waiting operations must keep the layout that they meant.
 TEST(Rma, LayoutsKeepTheirMeaningBehindALock) {
   Job job(1024, 22, 30000);
   std::vector<uint64_t> data(6000);
@@ -313,7 +314,7 @@ TEST(Rma, PutsOfFewBytesWaitForTheLockAndForRoom) {
   ASSERT_TRUE(job.flush(0, 1));
   job.window(2).lock(1, LockType::exclusive, false);
   ASSERT_TRUE(job.put(2, 1, 2, value));
-  uint64_t puts = 0;  // behind a lock that is not free, until there is no more room
+  uint64_t puts = 0;  // behind a lock that is not free, until the room is used up
   while (job.window(2).put_few(1, 3, &value, 8)) ASSERT_LT(++puts, uint64_t{1} << 20);
   EXPECT_TRUE(job.window(2).crowded(1));
   while (job.step()) continue;
@@ -323,7 +324,7 @@ TEST(Rma, PutsOfFewBytesWaitForTheLockAndForRoom) {
   EXPECT_EQ(job.word(1, 3), value);
 }
 
-// That of nothing no rank asks for, but one that is broken may (fuzz_rma).
+// No rank requests one of nothing, but a broken one may (fuzz_rma).
 TEST(Rma, CompareAndSwapOfMoreThanAnElementIsRefused) {
   Job job(2, 1);
   std::byte both[64]{}, old[32];
@@ -352,7 +353,7 @@ TEST(Rma, EveryRankAddsAtomically) {
   }
 }
 
-// Reads, adds and writes back under an exclusive lock; readers see both words alike.
+// Reads, adds and writes back under an exclusive lock; readers see both words equal.
 TEST(Rma, TheOwnLockIsTakenWithoutMessagesAndExcludesAllTheSame) {
   Job job(2, 1);
   const auto locks_own = [&] {
@@ -375,7 +376,7 @@ TEST(Rma, TheOwnLockIsTakenWithoutMessagesAndExcludesAllTheSame) {
   EXPECT_TRUE(job.run([&] { return job.window(0).reached(0, own); }));
 }
 
-// Rank 0's, by ranks of its node and others.
+// Locks of rank 0, taken by ranks of its node and others.
 class LocksOfNodes : public testing::TestWithParam<std::pair<int, Memories>> {};
 
 TEST_P(LocksOfNodes, ExcludeAndAreGrantedInTurn) {
@@ -498,8 +499,8 @@ TEST(Rma, AFenceHasExecutedAllOfEveryRank) {
   }
 }
 
-// A rank that has left a fence may be in the next one before others have left, and so may its
-// operations: they must not be taken for others'.
+// A rank that has left a fence may be in the next one before others have left; its operations must
+// not be mistaken for theirs.
 TEST(Rma, RanksMayBeOneFenceAhead) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     constexpr int ranks = 5, rounds = 8;
@@ -507,12 +508,12 @@ TEST(Rma, RanksMayBeOneFenceAhead) {
     std::mt19937 random(static_cast<unsigned>(seed));
     int entered[ranks] = {};
     bool inside[ranks] = {};
-    std::deque<uint64_t> seen;  // by those who have left a fence, at others that may not have
+    std::deque<uint64_t> seen;  // by ranks that have left a fence, at ranks that may not have
     for (bool busy = true; busy;) {
       const int rank = static_cast<int>(random() % ranks);
       if (inside[rank] && job.window(rank).fence_met()) {
         inside[rank] = false;
-        // All have entered this fence, and their additions before it are here.
+        // All ranks have entered this fence, and their additions from before it have arrived.
         ASSERT_EQ(job.word(rank, static_cast<size_t>(entered[rank] - 1)),
                   static_cast<uint64_t>(ranks));
         for (int target = 0; target < ranks; ++target)
@@ -546,7 +547,7 @@ TEST(Rma, PostStartCompleteWaitOnARing) {
       for (int rank = 0; rank < ranks; ++rank) {
         const std::vector<int> after{(rank + 1) % ranks};
         ASSERT_TRUE(job.run([&] { return job.window(rank).started(after); }));
-        EXPECT_FALSE(job.window(rank).started(after));  // the post is used up
+        EXPECT_FALSE(job.window(rank).started(after));  // the post is consumed
         job.put(rank, after[0], 2, round * 100 + static_cast<uint64_t>(rank));
         job.window(rank).complete(after);
       }
@@ -634,7 +635,7 @@ TEST(Rma, ARankThatIsKilledEndsWhatWaitsForIt) {
   job.window(2).flush(1);
   job.network.kill(1);
   ASSERT_TRUE(job.run([&] { return job.window(2).broken() && job.window(0).broken(); }));
-  ASSERT_TRUE(job.unlock(2, 0));  // the lock of the dead went to the next
+  ASSERT_TRUE(job.unlock(2, 0));  // the dead rank's lock went to the next
   EXPECT_EQ(job.window(2).take_error(1), Status::lost_peer);
   EXPECT_EQ(job.window(2).take_error(0), Status::ok);
   job.put(2, 1, 0, old);
@@ -682,7 +683,7 @@ TEST(Rma, AFlushOfALockOfARankThatIsGoneReturns) {
   }
 }
 
-// A batch of as many puts as it holds.
+// A batch with as many puts as fit.
 std::vector<std::byte> puts_for(uint64_t window) {
   BatchWriter writer;
   for (int i = 0; i < 3; ++i)
@@ -691,7 +692,7 @@ std::vector<std::byte> puts_for(uint64_t window) {
   return {writer.bytes().begin(), writer.bytes().end()};
 }
 
-// Sends such batches from rank 1 to rank 0 until that is enough for rank 0; how much it took, in
+// Sends such batches from rank 1 to rank 0 until rank 0 refuses more; returns how much it took, in
 // MiB.
 int taken_until_lost(Job* job, uint64_t window, int most) {
   for (int sent = 0; sent < most; ++sent) {
@@ -745,7 +746,7 @@ TEST(Rma, ALockOfARankThatWasLostBeforeTheWindowWasOpenIsFree) {
   EXPECT_TRUE(here->broken());
 }
 
-// Its owner may compute from then on, and its agent sleep, as nothing more comes.
+// From then on its owner may compute, and its agent sleep, as nothing more arrives.
 TEST(Rma, WhoAskedBeforeTheWindowWasOpenIsAnsweredWhenItIs) {
   Job job(2, 19);
   job.engines[0]->begin_opening();
@@ -768,8 +769,8 @@ TEST(Rma, WhoAskedBeforeTheWindowWasOpenIsAnsweredWhenItIs) {
   EXPECT_EQ(got, 7);
 }
 
-// What is still to be answered when a window is closed: an acknowledgement that no fence waits for,
-// and whatever else where a member was lost. Its answers, which come later, are no offence.
+// Answers still due when a window is closed: an acknowledgement that no fence waits for, and any
+// other where a member was lost. Answers that arrive later are no protocol violation.
 TEST(Rma, AnswersThatComeWhenTheirWindowIsClosedHarmNobody) {
   for (const Network network : {Network::messages, Network::direct}) {
     Job job(2, 20, 4096, 1, Memories::arena, network);
@@ -800,8 +801,8 @@ TEST(Rma, AnswersThatComeWhenTheirWindowIsClosedHarmNobody) {
   }
 }
 
-// Nobody waits for the acknowledgement of a put: its rank may learn from others that the last fence
-// is over.
+// No rank waits for the acknowledgement of a put: its origin may learn from others that the last
+// fence is over.
 TEST(Rma, AWindowIsClosedBeforeAllIsAcknowledged) {
   constexpr int ranks = 4;
   constexpr size_t words = (1 << 17) + 4096;
@@ -835,8 +836,8 @@ TEST(Rma, AWindowIsClosedBeforeAllIsAcknowledged) {
   }
 }
 
-// Whoever is told first that a member is lost waits for nobody, and may have closed the window when
-// others still come to its fence.
+// The rank that learns first that a member is lost waits for nobody, and may have closed the window
+// when others still arrive at its fence.
 TEST(Rma, WhoEntersAFenceOfAWindowThatOthersHaveGivenUpIsNotLost) {
   Job job(3, 21);
   job.network.kill(2);
@@ -854,7 +855,7 @@ TEST(Rma, WhoEntersAFenceOfAWindowThatOthersHaveGivenUpIsNotLost) {
   EXPECT_FALSE(job.engines[1]->is_lost(0));
 }
 
-// Its fences end at once, with an error; those who are not told yet are still in the first.
+// Its fences end at once, with an error; ranks not yet notified are still in the first.
 TEST(Rma, WhoIsToldFirstIsNoMoreThanOneFenceAhead) {
   Job job(4, 23);
   job.network.kill(3);
@@ -869,8 +870,8 @@ TEST(Rma, WhoIsToldFirstIsNoMoreThanOneFenceAhead) {
   }
 }
 
-// A fence that a member's death has left open at one rank, while others have left it: what they
-// send then waits for nothing.
+// A member's death has left a fence open at one rank, while others have left it: what they send
+// then must not wait.
 TEST(Rma, AFenceThatWillNotEndHoldsUpNobody) {
   for (const bool closes : {false, true}) {
     Job job(3, 24);
@@ -942,7 +943,7 @@ TEST(Rma, WhoAsksForAWindowThatItIsNoMemberOfHasBrokenTheProtocol) {
   EXPECT_EQ(words, std::vector<uint64_t>(20000));
 }
 
-// Elements of 12 bytes that are replaced, as pairs are: no message ends within one.
+// Elements of 12 bytes that are replaced as a whole, like pairs: no message ends within one.
 TEST(Rma, NoMessageOfAnAccumulateEndsWithinAnElement) {
   constexpr uint64_t elements = 20000;
   const std::vector<std::byte> data(elements * 12, std::byte{1});
@@ -984,8 +985,8 @@ TEST(Rma, NoMessageOfAnAccumulateEndsWithinAnElement) {
   }
 }
 
-// Another process's memory, in which somebody changes what is between the parts of pairs while one
-// is computed.
+// Another process's memory, in which some rank changes what lies between the parts of pairs while
+// one is being computed.
 struct MeddledMemory {
   std::span<std::byte> memory;
   std::byte* gap;
@@ -1013,7 +1014,7 @@ struct MeddledMemory {
   }
 };
 
-// As many runs at a time as the kernel takes may end within one.
+// The most runs that the kernel takes at a time may end within an element.
 TEST(Rma, OthersAreKeptOutUntilAnElementIsWhole) {
   std::vector<std::byte> there(7 * 1000), ours(7 * 999, std::byte{1});
   std::byte gap;
@@ -1132,7 +1133,7 @@ TEST(RmaNode, NothingGoesByMessagesWhereMemoryIsShared) {
   EXPECT_EQ(job.network.batches(), 0u);
 }
 
-// Rank 3 is on another node: it asks by messages.
+// Rank 3 is on another node: it requests the lock by messages.
 TEST(RmaNode, ALockIsGrantedInTurnToThoseWhoWaitByWordsAndToTheOthers) {
   Job job(4, 2, 64, 3);
   job.window(0).lock(2, LockType::exclusive, false);
@@ -1142,7 +1143,7 @@ TEST(RmaNode, ALockIsGrantedInTurnToThoseWhoWaitByWordsAndToTheOthers) {
   ASSERT_TRUE(job.fetch_add(3, 2, 0, 10, &far));
   const Mark of_far = job.window(3).flush(2);
   EXPECT_FALSE(job.run([&] { return job.window(3).reached(2, of_far); }));
-  // Behind it, though the word would do for a shared lock after the first one.
+  // Behind it, although the word would suffice for a shared lock after the first one.
   const uint64_t batches = job.network.batches();
   job.window(1).lock(2, LockType::shared, false);
   ASSERT_TRUE(job.get(1, 2, 0, &near));
@@ -1161,10 +1162,9 @@ TEST(RmaNode, ALockIsGrantedInTurnToThoseWhoWaitByWordsAndToTheOthers) {
   EXPECT_TRUE(job.window(2).own().commons->lock.try_take(LockType::exclusive));
 }
 
-// What is asked for behind a lock is done in its order when the turn comes, and nothing goes by
-// messages.
-// Who comes between the one that frees a lock and its look at the queue has to tell the owner that
-// it is its turn, and may compute then.
+// Operations issued behind a lock are executed in order when its turn comes, without messages. A
+// rank that arrives between another's release of the lock and that one's look at the queue must
+// tell the owner that it is its turn; the owner may compute then.
 TEST(RmaNode, WhoFindsALockFreeForTheOwnerTellsItAtOnce) {
   Job job(4, 29, 64, 3);
   job.window(1).lock(0, LockType::exclusive, false);
@@ -1173,7 +1173,7 @@ TEST(RmaNode, WhoFindsALockFreeForTheOwnerTellsItAtOnce) {
   job.put(3, 0, 0, uint64_t{3});
   const Mark mark = job.window(3).unlock(0);
   ASSERT_FALSE(job.run([&] { return job.window(3).reached(0, mark); }));
-  job.window(1).near(0)->give_back_lock();  // and no more, yet
+  job.window(1).near(0)->give_back_lock();  // and nothing else yet
   job.window(2).lock(0, LockType::exclusive, false);
   const uint64_t before = job.network.batches();
   ASSERT_TRUE(job.put(2, 0, 0, uint64_t{2}));
@@ -1192,18 +1192,18 @@ TEST(RmaNode, OperationsWaitWithTheirRankForTheLock) {
     uint64_t old = 9, late = 9;
     {
       const Strided type(1, 60, 100, 150);
-      std::vector<uint64_t> gone = data;  // both may be gone before it is the turn
+      std::vector<uint64_t> gone = data;  // both may be gone before its turn
       const auto to_2 = [](Transfer transfer) { return transfer.target = 2, transfer; };
       ASSERT_TRUE(job.issue(1, to_2(by_layout(Kind::put, type, 1, &gone))));
       ASSERT_TRUE(job.issue(1, to_2(by_layout(Kind::accumulate, type, 1, &gone, Operation::sum))));
       ASSERT_TRUE(job.issue(1, to_2(by_layout(Kind::get, type, 1, &back))));
     }
     ASSERT_TRUE(job.fetch_add(1, 2, 0, 5, &old));
-    ASSERT_TRUE(job.put(1, 2, 30000, old));  // outside
+    ASSERT_TRUE(job.put(1, 2, 30000, old));  // outside the window
     const Mark mark = job.window(1).unlock(2);
     EXPECT_FALSE(job.run([&] { return job.window(1).reached(2, mark); }));
     EXPECT_EQ(job.word(2, 0), 1u);
-    // Whoever comes now is behind it.
+    // A rank that comes now is behind it.
     job.window(0).unlock(2);
     job.window(0).lock(2, LockType::shared, false);
     ASSERT_TRUE(job.get(0, 2, 0, &late));
@@ -1219,7 +1219,7 @@ TEST(RmaNode, OperationsWaitWithTheirRankForTheLock) {
   }
 }
 
-// Those that wait are not passed over, and what the dead had goes on to them.
+// Waiting ranks are not overtaken, and the locks of dead ranks pass on to them.
 TEST(RmaNode, WhoEndsWhileItWaitsOrHoldsALockLeavesItToTheNext) {
   Job job(4, 3, 64, 4);
   const auto end = [&](int rank) {
@@ -1242,7 +1242,7 @@ TEST(RmaNode, WhoEndsWhileItWaitsOrHoldsALockLeavesItToTheNext) {
   EXPECT_TRUE(job.window(3).own().commons->lock.try_take(LockType::exclusive));
 }
 
-// The target itself: nothing is left of what waited.
+// The target itself dies: nothing is left of what waited.
 TEST(RmaNode, WhoWaitsForALockOfARankThatEndsIsTold) {
   Job job(3, 5, 64, 3);
   job.window(2).lock(2, LockType::exclusive, false);
@@ -1258,7 +1258,7 @@ TEST(RmaNode, WhoWaitsForALockOfARankThatEndsIsTold) {
   EXPECT_FALSE(job.window(0).queued(2));
 }
 
-// A window that is opened when others cannot be found any more: whoever uses it is told.
+// A window opened when other ranks can no longer be found: each rank that uses it gets an error.
 TEST(RmaNode, AWindowWhoseMembersWereLostBeforeTheyWereFoundIsBroken) {
   Job job(3, 5, 64, 3);
   Window& window = *job.engines[0]->open(
@@ -1281,7 +1281,7 @@ TEST(RmaNode, AWindowWhoseMembersWereLostBeforeTheyWereFoundIsBroken) {
   window.unlock_all();
 }
 
-// A rank that has left a fence may not look at memory in which what came before is not done yet.
+// A rank that has left a fence may not read memory in which earlier operations are not done yet.
 TEST(RmaNode, AFenceIsOverAtATargetWhenItHasExecutedWhatOthersSentBefore) {
   Job job(3, 3, 64, 2);
   const auto over_for_0 = [&] {
@@ -1332,7 +1332,7 @@ TEST(RmaNode, RanksOfANodeNeedNotFollowEachOther) {
   EXPECT_EQ(window->near(3), nullptr);
 }
 
-// Memory that the program has brought
+// Memory that the program provides
 
 TEST(RmaNode, TheKernelCopiesWhatOthersOfTheNodeBroughtAndNoMessagesGo) {
   Job job(3, 5, 300000, 3, Memories::process);
@@ -1357,7 +1357,7 @@ TEST(RmaNode, TheKernelCopiesWhatOthersOfTheNodeBroughtAndNoMessagesGo) {
     EXPECT_EQ(got, 45u);
     EXPECT_EQ(job.word(2, 5), swap[1] == 45 ? 8u : 45u);
   }
-  // More runs than a call of the kernel takes, and more bytes than others wait for.
+  // More runs than one system call takes, and more bytes than other ranks should wait for.
   const Strided type(1, 550, 256, 260);
   std::vector<uint64_t> data(2 * 550 * 256), back(data.size());
   std::iota(data.begin(), data.end(), 1);
@@ -1384,8 +1384,8 @@ TEST(RmaNode, TheKernelCopiesWhatOthersOfTheNodeBroughtAndNoMessagesGo) {
     EXPECT_FALSE(Window::move_at_once(near, Kind::put, at, &got, 8));
 }
 
-// Many short runs are copied by their owner, for a message, in the order of what came before; the
-// lock that a word gave is given back after that.
+// Many short runs are sent in a message and copied by the owner, after everything earlier; a lock
+// taken by its word is released after that.
 TEST(RmaNode, ManyShortRunsOfOthersMemoryGoByMessages) {
   const Strided type(1, 5000, 2, 3);
   const auto to_2 = [](Transfer transfer) { return transfer.target = 2, transfer; };
@@ -1481,7 +1481,7 @@ bool with_writes_refused(bool (*test)()) {
   return nearcache::test::without_calls({SYS_process_vm_writev}, test);
 }
 
-// Before the lock that its word gave it is given back, what went by messages is executed.
+// Before the lock taken by its word is released, operations sent by messages are executed.
 TEST(RmaNode, WhoIsRefusedLaterSendsMessagesUnderTheLockThatItHas) {
   EXPECT_TRUE(with_writes_refused([] {
     Job job(3, 8, 64, 3, Memories::process);
@@ -1496,7 +1496,7 @@ TEST(RmaNode, WhoIsRefusedLaterSendsMessagesUnderTheLockThatItHas) {
     good = good && old == 0 && job.word(2, 0) == 5 && job.window(0).take_error() == Status::ok;
     return good && job.window(1).near(2)->commons->lock.try_take(LockType::exclusive);
   }));
-  // The same of a lock of all.
+  // The same with a lock of all targets.
   EXPECT_TRUE(with_writes_refused([] {
     Job job(2, 9, 64, 2, Memories::process);
     uint64_t got = 7;
@@ -1530,11 +1530,11 @@ TEST(RmaNode, WhoHasEndedIsNamedAndItsLocksAreFree) {
   EXPECT_TRUE(job.window(2).own().commons->lock.try_take(LockType::exclusive));
   job.put(0, 1, 0, old);
   EXPECT_EQ(job.window(0).take_error(1), Status::lost_peer);
-  job.engines[2]->ended(1);  // who comes later changes nothing
+  job.engines[2]->ended(1);  // a later notification changes nothing
   EXPECT_FALSE(job.window(2).own().commons->lock.try_take(LockType::shared));
 }
 
-// Batches that a call costs in all, beside those of the operations that go with it.
+// Batches that a call costs in total, besides those of the operations sent with it.
 class Costs : public testing::TestWithParam<int> {
  protected:
   template <class Action>
@@ -1543,7 +1543,7 @@ class Costs : public testing::TestWithParam<int> {
     action();
     return job.network.batches() - before;
   }
-  // The same, and in the test's report, from which bench/figures takes what it draws.
+  // The same, and recorded in the test's report, from which bench/figures takes its data.
   template <class Action>
   uint64_t batches(const char* call, Action action) {
     const uint64_t found = batches(action);
@@ -1598,7 +1598,7 @@ TEST_P(Costs, OfEveryCallAreWhatTheDocumentationSays) {
                     }),
             1u);
   EXPECT_EQ(batches([&] { job.run([&] { return job.window(0).started(targets); }); }), 0u);
-  // The token goes with the data.
+  // The token is sent with the data.
   EXPECT_EQ(batches("put_complete",
                     [&] {
                       job.put(0, last, 0, value), job.window(0).complete(targets),

@@ -1,4 +1,4 @@
-// In which mode gets would have been served old data: small traces of two ranks, made with the
+// In which modes gets would have been served stale data: small traces of two ranks, made with the
 // writer.
 #include "simulate/safety.h"
 
@@ -18,8 +18,8 @@ namespace TEST_FILE {
 
 constexpr uint64_t window = 1;
 
-// Rank 0 reads rank 1, which writes; both mark the time before and after each step, as barriers
-// make them do.
+// Rank 0 reads from rank 1, which writes; both mark the time before and after each step, as
+// barriers make them do.
 class SafetyTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -48,7 +48,7 @@ class SafetyTest : public testing::Test {
     for (TraceWriter& rank : ranks) rank.acquire();
     usleep(200);
   }
-  // Rank 1 stores into a page of its own, and looks.
+  // Rank 1 stores to a page of its own, and looks for stores.
   void store(uint64_t page) {
     usleep(200);
     ranks[1].owner_write(window, page * 4096, 4096, 100000);
@@ -192,12 +192,12 @@ TEST(Safety, gets_take_no_memory_however_long_the_trace_tells_no_time) {
   Safety safety;
   EXPECT_EQ(run_safety(options, &safety), "");
   EXPECT_EQ(safety.windows.at(0).always.hits, gets - 4u);
-  // one event of each get would be 120 bytes
+  // one event per get would be 120 bytes
   EXPECT_LT(most_kib_until_now() - before, gets / 1000000.0 * 64 * 1024);
 }
 
-// The time of the get itself is no time after it, and an acquire without a time ends the phase all
-// the same.
+// The time of the get itself does not count as a later time, and an acquire without a time still
+// ends the phase.
 TEST(Safety, a_get_is_over_at_the_next_time_or_phase) {
   test::TraceBytes reader(0, 2), writer(1, 2);
   reader.block(0).created(window, 0, 2, 2).select(window).time(1000);

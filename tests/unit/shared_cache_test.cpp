@@ -1,5 +1,5 @@
-// One cache of several ranks: what one fetched serves others, but only those for whom it is new
-// enough, whoever is killed meanwhile.
+// One cache of several ranks: what one fetched serves others, but only those for which it is new
+// enough, whichever rank is killed meanwhile.
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -22,7 +22,7 @@
 namespace nearcache {
 namespace TEST_FILE {
 
-// Memory that this process' children share.
+// Memory shared with this process's children.
 class Shared {
  public:
   explicit Shared(uint64_t bytes)
@@ -82,7 +82,7 @@ Shard::Published publish(SharedCache& by, const Key& key, const std::vector<std:
   return by.publish(key, hash_key(key), data.data(), data.size(), stamp, {}).how;
 }
 
-// What a rank that has written nothing gets: empty if nothing is for it.
+// Returns what a rank that has written nothing is served; empty if nothing.
 std::vector<std::byte> get(SharedCache& by, const Key& key, uint64_t bytes,
                            const WriteLog& writes) {
   SharedCache::Found found;
@@ -113,7 +113,7 @@ TEST(SharedCache, WhatOneFetchedServesAnother) {
   EXPECT_EQ(b->hits_of_others(), 1u);
   EXPECT_EQ(get(*a, key_at(64), 100, no_writes()), data);
   EXPECT_EQ(a->hits_of_others(), 0u);
-  // a shorter get of the same begin, but no longer one
+  // a shorter get with the same start, but not a longer one
   EXPECT_EQ(get(*b, key_at(64), 40, no_writes()), bytes_of(40, 1));
   EXPECT_TRUE(get(*b, key_at(64), 101, no_writes()).empty());
   EXPECT_TRUE(get(*b, key_at(64, 2), 100, no_writes()).empty());
@@ -188,12 +188,12 @@ TEST(SharedCache, WhoInvalidatesNoLongerSeesWhatWasFetchedBefore) {
   b->advance_floor();
   EXPECT_TRUE(get(*b, key_at(0), 64, no_writes()).empty());
   EXPECT_EQ(get(*a, key_at(0), 64, no_writes()), bytes_of(64, 1));  // it did not
-  // a get that was issued before, and arrived after, does not help
+  // a get issued before and completed afterwards does not help
   publish(*a, key_at(128), bytes_of(64, 2), before);
   EXPECT_TRUE(get(*b, key_at(128), 64, no_writes()).empty());
   publish(*a, key_at(0), bytes_of(64, 3), a->clock());
   EXPECT_EQ(get(*b, key_at(0), 64, no_writes()), bytes_of(64, 3));
-  // what is older does not replace what is newer
+  // older data do not replace newer data
   EXPECT_EQ(publish(*a, key_at(0), bytes_of(64, 4), before), Shard::Published::there);
   EXPECT_EQ(get(*a, key_at(0), 64, no_writes()), bytes_of(64, 3));
 }
@@ -208,7 +208,7 @@ TEST(SharedCache, OwnWritesHideWhatWasFetchedBeforeTheyWereCompleted) {
   b->write_begins();
   EXPECT_TRUE(get(*b, key_at(0), 64, log).empty());
   EXPECT_EQ(get(*b, key_at(4096), 64, log), bytes_of(64, 2));
-  // fetched while it is open: perhaps without it
+  // fetched while the write is open: perhaps without it
   const uint64_t during = a->advance();
   b->writes_completed(1, 1);
   publish(*a, key_at(0), bytes_of(64, 3), during);
@@ -221,7 +221,7 @@ TEST(SharedCache, OwnWritesHideWhatWasFetchedBeforeTheyWereCompleted) {
   b->write_begins();
   EXPECT_EQ(get(*b, key_at(0), 64, log), bytes_of(64, 4));
   EXPECT_TRUE(get(*b, key_at(4096), 64, log).empty());
-  // numbers that begin anew end all
+  // numbers that start again end all
   log = WriteLog{};
   b->forget_writes();
   EXPECT_TRUE(get(*b, key_at(0), 64, log).empty());
@@ -261,7 +261,7 @@ TEST(SharedCache, LayoutsHaveOneNameOnAllRanks) {
   EXPECT_NE(a->name(*other), a->name(*of_a));
   EXPECT_NE(b->name(*third), b->name(*of_b));
   EXPECT_NE(b->name(*third), a->name(*other));
-  // more than there is room for have none
+  // writes beyond the room for them get none
   bool refused = false;
   for (uint32_t id = 10; id < 3000; ++id) {
     const uint32_t name = a->name(*layout(id, id, {{0, 8}, {32, 8}}));
@@ -285,8 +285,8 @@ TEST(SharedCache, LargeEntriesAreCopiedWithoutTheLock) {
 
 constexpr uint64_t large = 300000;  // copied without the lock
 
-// A process that dies as it copies an entry, without the lock: at the second half of what it reads.
-// Its number stays taken, as by another process, until it is waited for.
+// A process that dies while it copies an entry without the lock, at the second half of what it
+// reads. Until it is waited for, its number stays taken, as if by another process.
 pid_t die_copying(Node* node, const Key& key) {
   const pid_t child = fork();
   if (child == 0) {
@@ -304,7 +304,7 @@ pid_t die_copying(Node* node, const Key& key) {
   return child;
 }
 
-// A process that holds the locks of all shards, until it is killed.
+// A process that holds the locks of all shards until it is killed.
 pid_t hold_locks(SharedCache& cache) {
   Shared flag(sizeof(std::atomic<int>));
   auto* held = reinterpret_cast<std::atomic<int>*>(flag.base());
@@ -313,7 +313,7 @@ pid_t hold_locks(SharedCache& cache) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (uint32_t at = 0; at < cache.shards(); ++at) cache.lock_of_shard(at).lock();
     held->store(1);
-    alarm(30);  // so that who waits for it fails
+    alarm(30);  // so that a process that waits for it fails
     for (;;) pause();
   }
   while (held->load() == 0) usleep(100);
@@ -359,7 +359,7 @@ TEST(SharedCache, NobodyWaitsForARankThatIsStoppedWithALock) {
   EXPECT_EQ(get(*a, key_at(0), 64, no_writes()), bytes_of(64, 1));
 }
 
-// Pages of it that take memory.
+// Returns the number of its pages that use memory.
 uint64_t touched_pages(const Shared& memory) {
   std::vector<unsigned char> pages((memory.bytes() + Shard::page - 1) / Shard::page);
   EXPECT_EQ(mincore(memory.base(), memory.bytes(), pages.data()), 0);
@@ -372,7 +372,7 @@ TEST(SharedCache, TakesMemoryWhereSomethingIsStored) {
   EXPECT_EQ(a->sizes().resets, 0u);
   EXPECT_EQ(a->check(), nullptr);
   const SharedCache::Sizes before = a->sizes();
-  // what all agree on, the members' locks, and a word of each shard that says that it is not made
+  // the common header, the members' locks, and a word of each shard that says it is not initialised
   EXPECT_LE(touched_pages(node.memory), 4u + a->shards());
   for (int at = 0; at < 256; ++at) publish(*a, key_at(at * 32768), bytes_of(100, at), a->clock());
   EXPECT_GT(touched_pages(node.memory), 4u + 4 * a->shards());
@@ -382,7 +382,7 @@ TEST(SharedCache, TakesMemoryWhereSomethingIsStored) {
   EXPECT_EQ(sizes.index_entries, before.index_entries);
 }
 
-// A process that dies as it makes a shard, holding the lock for that.
+// A process that dies while it initialises a shard, holding the lock for that.
 TEST(SharedCache, WhatIsHalfMadeByADeadRankIsMadeAnew) {
   const SharedCache::Plan plan = small_plan(2);
   Node other(plan), node(plan);
@@ -392,7 +392,7 @@ TEST(SharedCache, WhatIsHalfMadeByADeadRankIsMadeAnew) {
   const pid_t child = fork();
   if (child == 0) {
     signal(SIGSEGV, SIG_DFL);
-    // the engine is written first, and lies behind what is published of its entries
+    // the engine is written first, and lies behind the published part of its entries
     mprotect(shard + Shard::page, 2 * plan.limit, PROT_NONE);
     a->lock_of_shard(0);
     _exit(0);
@@ -483,7 +483,7 @@ TEST(SharedCache, EntriesAreFoundWhereAnotherRankHasResizedTheIndex) {
   EXPECT_EQ(missed_by_a, missed_by_b);
 }
 
-// As far as the system has large pages for memory that is shared.
+// As far as the system has large pages for shared memory.
 TEST(SharedCache, WhatIsInLargePagesIsAsItWas) {
   Node node(small_plan(2, 16 << 20));
   const auto a = node.join(), b = node.join();
@@ -518,7 +518,7 @@ TEST(SharedCache, MemoryOfShardsThatBeganAnewIsCountedAnew) {
 }
 
 TEST(SharedCache, ThePolicyHearsOfHitsOfAllRanks) {
-  // one shard's worth of storage for twice as much: what others hit again and again stays
+  // one shard's worth of storage for twice as much data: what others hit repeatedly stays
   SharedCache::Plan plan = small_plan(2, 64 << 10, 1024);
   plan.settings.tuner.adaptive = false;
   Node node(plan);
@@ -541,7 +541,7 @@ TEST(SharedCache, ThePolicyHearsOfHitsOfAllRanks) {
   EXPECT_GT(hits, 200 * 8 * 9 / 10);
 }
 
-// A get of bytes in a row.
+// A get of contiguous bytes.
 RemoteGet row_at(int64_t displacement, std::span<std::byte> to) {
   RemoteGet get{};
   get.key = key_at(displacement);
@@ -590,8 +590,8 @@ TEST(SharedCache, ChangesAreSeenThoughTheClockRanFarBeforeTheWordsWereRead) {
   }
 }
 
-// What another rank fetched after this rank's last acquire was read before somebody wrote, perhaps,
-// who does not tell this rank of it, or before this rank's epoch has begun.
+// What another rank fetched after this rank's last acquire may have been read before a write of
+// which this rank is not notified, or before this rank's epoch began.
 TEST(SharedCache, WhatOthersFetchIsTakenInQuietPhasesAndInEpochsThatHaveBegun) {
   Node node(small_plan(2));
   const auto other = node.join();
@@ -655,7 +655,7 @@ TEST(SharedCache, WhatOthersFetchIsTakenInQuietPhasesAndInEpochsThatHaveBegun) {
   }
 }
 
-// The truth, and what a rank must not see any more: the versions of all cells at its floor.
+// The truth, and each rank's floor: the versions of all cells below which it must not be served.
 constexpr int cells = 96;
 constexpr uint64_t cell_bytes = 192;
 
@@ -672,7 +672,7 @@ std::vector<std::byte> cell_data(int cell, uint32_t version, uint64_t bytes) {
   return data;
 }
 
-// All from one version; -1 if it is torn or another's.
+// Returns the version that all bytes have, or -1 if they are torn or of another cell.
 int64_t version_of(const std::vector<std::byte>& data, int cell, uint64_t offset) {
   int64_t version = -1;
   for (uint64_t at = 0; at < data.size(); at += 8) {
@@ -687,9 +687,8 @@ int64_t version_of(const std::vector<std::byte>& data, int cell, uint64_t offset
   return version;
 }
 
-// One rank that reads, writes and invalidates at random, as `steps` go on. What it must see is
-// known: nothing older than the truth at its floor, and its own completed writes. Returns what is
-// wrong, or null.
+// A rank that reads, writes and invalidates at random. What it must see is known: nothing older
+// than the truth at its floor, and its own completed writes. Returns what is wrong, or null.
 class Hammer {
  public:
   Hammer(SharedCache* cache, Truth* truth, uint32_t seed)
@@ -762,7 +761,7 @@ class Hammer {
 };
 
 SharedCache::Plan crowded_plan() {
-  // too little for all: entries come and go, and their storage is others'
+  // too little for all: entries come and go, and their storage is reused for others
   SharedCache::Plan plan = small_plan(8, 48 << 10, 256);
   plan.settings.tuner.interval = 200;
   return plan;
@@ -790,7 +789,7 @@ TEST(SharedCache, RandomRanksInTurnSeeNothingOlderThanTheyMay) {
   EXPECT_GT(of_others, 10000u);
 }
 
-// A process that hammers until it is killed, or told to stop. Its exit code says what was wrong.
+// A process that hammers until it is killed or told to stop. Its exit code tells what was wrong.
 pid_t start_hammer(const Node& node, Truth* truth, const std::atomic<int>* stop,
                    std::atomic<uint64_t>* hits, uint32_t seed) {
   const pid_t child = fork();
@@ -866,7 +865,7 @@ TEST(SharedCache, ADeathWithTheLockHeldCostsOneShardItsContents) {
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
-  const uint64_t before = a->sizes().resets;  // the next to come begins anew
+  const uint64_t before = a->sizes().resets;  // the next to come starts again
   EXPECT_EQ(before, 1u);
   EXPECT_GT(there(), 0);
   EXPECT_LT(there(), 64);

@@ -1,5 +1,5 @@
 // Readers without a lock, beside writers that reuse storage all the time: for the thread sanitizer,
-// which does not look into other processes. Each thread is a rank.
+// which cannot see into other processes. Each thread is a rank.
 #include <gtest/gtest.h>
 
 #include <sys/mman.h>
@@ -26,7 +26,7 @@ TEST(SharedCacheThreads, ReadersWithoutALockGetWholeEntriesOrNothing) {
   SharedCache::Plan plan;
   plan.ranks = 4;
   plan.limit = 4 << 20;
-  plan.settings.storage_bytes = 24 << 10;  // a third of what is asked for
+  plan.settings.storage_bytes = 24 << 10;  // a third of what is requested
   plan.settings.index_capacity = 128;
   plan.settings.tuner.adaptive = false;
   const uint64_t bytes = SharedCache::bytes_for(plan);
@@ -57,7 +57,7 @@ TEST(SharedCacheThreads, ReadersWithoutALockGetWholeEntriesOrNothing) {
         }
         continue;
       }
-      // by everybody in another way
+      // in a different order by each thread
       for (uint64_t at = 0; at < size / 8; ++at)
         words[at] = (static_cast<uint64_t>(number) << 16) | at << 8 | seed;
       cache->publish(key, hash_key(key), reinterpret_cast<const std::byte*>(words.data()), size,

@@ -1,5 +1,5 @@
-// Words that processes synchronise by: whatever the interleaving, they exclude, and nobody sleeps
-// forever.
+// Words by which processes synchronise: whatever the interleaving, they exclude, and no process
+// sleeps forever.
 #include <gtest/gtest.h>
 
 #include <sys/mman.h>
@@ -40,7 +40,7 @@ TEST(Mutex, Excludes) {
     for (int i = 0; i < 20000; ++i) {
       mutex.lock_or_take_over(static_cast<uint32_t>(getpid()));
       ++count;
-      if (i % 1000 == 0) std::this_thread::yield();  // others come to sleep
+      if (i % 1000 == 0) std::this_thread::yield();  // others get to sleep
       mutex.unlock();
     }
   });
@@ -63,7 +63,7 @@ TEST(Mutex, OfAProcessThatHasDiedIsTakenOver) {
   munmap(shared, 4096);
 }
 
-// All who wait are told, and who comes later.
+// All waiting processes are notified, and so are later ones.
 TEST(Mutex, OfAProcessThatHasDiedIsSpoiltWhereItMustBeIntact) {
   void* const shared =
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -95,7 +95,7 @@ TEST(Mutex, OfAProcessThatHasDiedIsSpoiltWhereItMustBeIntact) {
   munmap(shared, 4096);
 }
 
-// A lock with what lies around it: so many ranks of a node, each with a place of its own.
+// A lock with its surroundings: this many ranks of a node, each with a place of its own.
 struct Shared {
   Commons commons{};
   Commons::OfRank places[threads]{};
@@ -105,7 +105,7 @@ struct Shared {
 };
 static_assert(offsetof(Shared, places) == sizeof(Commons));
 
-// Threads of which some wait by words, as ranks of a node do, and some are granted by one hand that
+// Some threads wait by words, as ranks of a node do; others are granted the lock by one thread that
 // serves their queue, as an owner's agent does for far ranks.
 TEST(LockQueue, ExcludesNearAndFarAndForgetsNobody) {
   constexpr int times = 600, most_times = 1000 * times, near = threads / 2;
@@ -176,7 +176,7 @@ TEST(LockQueue, ExcludesNearAndFarAndForgetsNobody) {
   EXPECT_EQ(written, writes.load());
   EXPECT_GT(waited[0].load(), 0);
   EXPECT_GT(waited[1].load(), 0);
-  EXPECT_TRUE(shared.word().try_take(LockType::exclusive));  // all were given back
+  EXPECT_TRUE(shared.word().try_take(LockType::exclusive));  // all were released
   EXPECT_FALSE(shared.word().release(LockType::exclusive));
 }
 
@@ -191,10 +191,10 @@ TEST(LockQueue, GrantsInTheOrderInWhichTheyCame) {
     return granted;
   };
   using Places = std::vector<size_t>;
-  shared.commons.tickets = UINT32_MAX / 4 - 1;  // their numbers wrap on the way
+  shared.commons.tickets = UINT32_MAX / 4 - 1;  // the numbers wrap on the way
   ASSERT_TRUE(shared.word().try_take(LockType::shared));
   queue.enter(2, LockType::exclusive);
-  EXPECT_FALSE(shared.word().try_take(LockType::shared));  // whoever waits is not passed by
+  EXPECT_FALSE(shared.word().try_take(LockType::shared));  // waiting ranks are not overtaken
   queue.enter(0, LockType::shared);
   EXPECT_FALSE(locks.ask(7, LockType::shared));
   EXPECT_FALSE(locks.ask(8, LockType::exclusive));
@@ -209,7 +209,7 @@ TEST(LockQueue, GrantsInTheOrderInWhichTheyCame) {
   EXPECT_TRUE(shared.word().release(LockType::exclusive));
   EXPECT_EQ(grant(), (Places{0, queue.owner(), 1}));
   EXPECT_EQ(locks.grant_next(), 7);
-  EXPECT_EQ(grant(), Places{});  // 8 excludes those who share it
+  EXPECT_EQ(grant(), Places{});  // 8 excludes those that share it
   EXPECT_TRUE(locks.release(7));
   EXPECT_TRUE(shared.word().release(LockType::shared));
   EXPECT_EQ(grant(), Places{});
@@ -236,7 +236,7 @@ TEST(LockQueue, WhoIsGoneWaitsNoMore) {
   shared.word().release(LockType::exclusive);
   grant();
   EXPECT_EQ(locks.grant_next(), 8);
-  // Its turn has come, and it does not know yet.
+  // Its turn has come, but it does not know yet.
   EXPECT_FALSE(locks.ask(9, LockType::exclusive));
   EXPECT_TRUE(locks.release(8));
   grant();

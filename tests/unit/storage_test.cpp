@@ -26,7 +26,7 @@ struct Arena {
   uint64_t offset(EntryId id) const {
     return static_cast<uint64_t>(storage.data(id) - static_cast<std::byte*>(region.base()));
   }
-  // Pieces of free storage in address order, as (offset, bytes).
+  // Returns the pieces of free storage in address order, as (offset, bytes).
   std::map<uint64_t, uint64_t> free_pieces() const {
     std::map<uint64_t, uint64_t> pieces;
     for (EntryId id = storage.first(); id != no_entry; id = entries[id].after) {

@@ -87,7 +87,7 @@ TEST(Text, TheCloseNameHasTheFewestEditsIfTheyCanBeASlip) {
 TEST(Text, NumbersAreReadAsTheyAreWhateverLanguageTheProgramSpeaks) {
   uint64_t bytes = 0;
   for (const char* text : {"0x10", "1,5k", " 1"}) EXPECT_FALSE(parse_bytes(text, &bytes)) << text;
-  const char* german = setlocale(LC_NUMERIC, "de_DE.UTF-8");  // where it is installed
+  const char* german = setlocale(LC_NUMERIC, "de_DE.UTF-8");  // if it is installed
   EXPECT_TRUE(parse_bytes("1.5k", &bytes));
   EXPECT_EQ(bytes, 1536u);
   if (german != nullptr) setlocale(LC_NUMERIC, "C");

@@ -1,4 +1,4 @@
-// The reader of traces: what lies in a file is understood, and nothing in a file is believed.
+// The reader of traces: the contents of a file are understood, and nothing in it is trusted.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -185,8 +185,8 @@ TEST(Trace, DamagedBytesNeverDoMoreThanEndTheReading) {
   EXPECT_GT(refused, steps_of(1000));
 }
 
-// Random gets and synchronisation, by the library's own writer: what was recorded comes back, in
-// order.
+// Random gets and synchronisation, written by the library's own writer: what was recorded is read
+// back, in order.
 TEST(Trace, WhatTheLibraryWritesIsRead) {
   const TemporaryFolder folder;
   TraceWriter writer;

@@ -40,7 +40,7 @@ class TraceWriterTest : public testing::Test {
     return events;
   }
 
-  // Also while it is being written.
+  // Also while the file is being written.
   int64_t gets_in_file() const {
     TraceReader reader;
     int64_t gets = 0;
@@ -53,7 +53,7 @@ class TraceWriterTest : public testing::Test {
   uint64_t dropped_as_read = 0;
 };
 
-// The child has neither the thread nor a right to the file.
+// The child has neither the thread nor the right to write to the file.
 TEST_F(TraceWriterTest, AForkedChildEndsWithoutWaitingForTheThreadOrWriting) {
   auto writer = std::make_unique<TraceWriter>();
   ASSERT_EQ(writer->open(path(), TraceOrigin()), "");
@@ -141,7 +141,7 @@ TEST_F(TraceWriterTest, every_kind_of_record_comes_back) {
   EXPECT_EQ(events[10].kind, TraceKind::window);
 }
 
-// One get in 32 says how long ago the last one was that said so.
+// One get in 32 contains the time since the last one that did.
 TEST_F(TraceWriterTest, times_of_records_are_those_of_the_run) {
   const uint64_t begin = system_ns();
   TraceWriter writer;

@@ -1,4 +1,4 @@
-// What a transfer costs, from times of which some are waits for a late PE.
+// The cost of a transfer, from times of which some are waits for a late PE.
 #include "shmem/typical_time.h"
 
 #include <gtest/gtest.h>

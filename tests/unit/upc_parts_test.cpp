@@ -1,5 +1,5 @@
-// Parts of the UPC runtime that know no OpenSHMEM: blocks within chunks, puts under way, the table
-// of held locks.
+// Parts of the UPC runtime that do not depend on OpenSHMEM: blocks within chunks, puts in flight,
+// the table of held locks.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -17,7 +17,7 @@ namespace TEST_FILE {
 
 constexpr size_t page = 4096;
 
-// A pool over pages that are given to it from below or above, and what it has handed out.
+// A pool over pages that are added from below or above, and the blocks that it has allocated.
 struct Model {
   explicit Model(size_t pages) : memory(pages * page + 16), low(pages / 2), high(pages / 2) {
     pool.start(base());
@@ -128,7 +128,7 @@ TEST(UpcPool, TrimsWholeFreePagesAtItsEdge) {
 TEST(UpcInFlight, NoOverlapIsMissed) {
   std::mt19937 random(5);
   InFlight in_flight;
-  std::set<std::pair<size_t, uint64_t>> bytes;  // under way
+  std::set<std::pair<size_t, uint64_t>> bytes;  // in flight
   for (int step = 0; step < 3000; ++step) {
     const size_t thread = random() % 3, count = 1 + random() % (random() % 10 == 0 ? 6000 : 40);
     const uint64_t offset = random() % 100000;
@@ -169,7 +169,7 @@ TEST(UpcInFlight, WhatHasArrivedHindersNothing) {
 
 TEST(UpcHeldLocks, FindsWhatIsHeldAndNothingElse) {
   std::mt19937 random(7);
-  static HeldLocks held;  // lives as long as the process, as the runtime's
+  static HeldLocks held;  // lives as long as the process, like the runtime's
   std::map<uint64_t, uint64_t> model;
   for (int step = 0; step < 20000; ++step) {
     const uint64_t key = (random() % 4 + 1) << 40 | (random() % 60 + 1) * 64;

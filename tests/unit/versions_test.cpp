@@ -151,7 +151,7 @@ TEST_F(VersionsTest, OneThatBringsNothingIsFollowedByAnother) {
   EXPECT_TRUE(versions.wants_validation(target, 7));
 }
 
-// Words of an owner whose memory begins 16 bytes behind the beginning of a page.
+// Words of an owner whose memory begins 16 bytes after the start of a page.
 TEST_F(VersionsTest, RegionsAreThoseOfTheirOwner) {
   Versions fresh{4, Regions(64 * 4096), 1};
   words.lead = 1 + 16;
@@ -177,7 +177,7 @@ TEST_F(VersionsTest, ValidationsThatBringHitsGoOn) {
   EXPECT_EQ(versions.barren(), 0u);
 }
 
-// The first get of an epoch may go down before the words can be read; a second one of the same
+// The first get of an epoch may be issued before the words can be read; a second one in the same
 // epoch is validated.
 TEST(VersionsOfAWindow, WhatWasFetchedBeforeTheWordsInTheSameEpochIsNotKept) {
   MemoryBudget budget;
@@ -232,8 +232,8 @@ TEST(AllowanceTest, IsAShareOfTheTimeThatPasses) {
 
 // --- A reader among writers, who do as they please; every get is checked. ---
 
-// The memory of three targets, changed by others in small steps whose order is drawn, told of as
-// the protocol asks.
+// The memory of three targets, changed by others in small steps in random order and announced as
+// the protocol requires.
 class World {
  public:
   static constexpr uint32_t ranks = 4, own_rank = 0;
@@ -259,7 +259,7 @@ class World {
   uint64_t kept() const { return window.versions()->kept(); }
 
  private:
-  struct Put {  // of another rank, which announced it
+  struct Put {  // by another rank, which announced it
     uint32_t target;
     int64_t at;
     uint8_t value;
@@ -267,7 +267,7 @@ class World {
   };
   struct Get {
     std::vector<std::byte> buffer;
-    std::byte* data;  // where what is fetched goes, if it is
+    std::byte* data;  // destination of fetched data
     uint32_t target;
     int64_t at, from;
     uint64_t size, bytes;
@@ -338,8 +338,8 @@ class World {
     stored.clear();
   }
 
-  // All that others have done before is known from now on, if they released it; what is still under
-  // way is not.
+  // From now on, everything that others have done and released is known; operations still in flight
+  // are not.
   void acquire() {
     release();
     acquires.add(false);
@@ -347,7 +347,7 @@ class World {
     for (Get& get : gets) {
       if (below(2) == 0) move(get);
     }
-    certainly_open = below(2) == 0;  // else the front end reads no words before gets
+    certainly_open = below(2) == 0;  // otherwise the front end reads no words before gets
   }
 
   void get(uint32_t target, int64_t at) {
@@ -379,7 +379,7 @@ class World {
     if (below(2) == 0) move(got);
   }
 
-  // The data is read at any time between issue and completion.
+  // The data are read at any time between issue and completion.
   void move(Get& get) {
     if (get.data != nullptr && !get.moved)
       std::memcpy(get.data, &memory[get.target][static_cast<size_t>(get.from)], get.bytes);
@@ -394,7 +394,7 @@ class World {
     gets.clear();
     certainly_open = true;
   }
-  // Each byte is what it was at the last acquire, or has been since.
+  // Each byte must have its value at the last acquire, or one that it has had since.
   void check(const Get& get, bool complete) {
     if (!complete) return;
     for (uint64_t i = 0; i < get.size; ++i) {
@@ -408,8 +408,8 @@ class World {
   }
 
   std::mt19937_64 random;
-  const uint64_t writes_rarely;  // one step in so many
-  const int64_t hot;             // bytes at the beginning that most steps are about
+  const uint64_t writes_rarely;  // one step in this many
+  const int64_t hot;             // bytes at the beginning that most steps concern
   Regions regions{bytes};
   MemoryBudget budget;
   Acquires acquires;
@@ -419,7 +419,7 @@ class World {
   std::vector<Put> puts;
   std::map<std::pair<uint32_t, uint32_t>, int> open;
   std::set<std::pair<uint32_t, uint32_t>> stored;
-  // values that bytes had since the last acquire, before their present one
+  // values that bytes had since the last acquire, before their current one
   std::map<std::pair<uint32_t, int64_t>, std::set<uint8_t>> older;
   std::vector<Get> gets;
   bool certainly_open = true;

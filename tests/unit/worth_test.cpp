@@ -11,7 +11,8 @@ using test::sized;
 
 Key at(int64_t displacement) { return {displacement, 1, 0}; }
 
-// How many of 160 gets would be stored. Those are copies at 400 of the 2,600 ns that the get takes.
+// Returns how many of 160 gets would be stored. The copy of each takes 400 of the 2,600 ns that the
+// get takes.
 int stored_of_160(Worth& worth, bool seen = false) {
   int stored = 0;
   for (int i = 0; i < 160; ++i) stored += worth.worth_storing(4096, seen, 2600, 400);
@@ -45,7 +46,7 @@ TEST(Worth, WhatIsHitIsStoredAgain) {
   EXPECT_EQ(stored_of_160(worth), 160);
 }
 
-// A cache that fills: one in fifty was hit so far, nothing had to go.
+// A cache that is filling up: one in fifty was hit so far, and nothing was evicted.
 TEST(Worth, WhatStillWaitsSaysNothing) {
   Worth worth;
   for (int i = 0; i < 10000; ++i) worth.stored(4096, false);
@@ -53,7 +54,7 @@ TEST(Worth, WhatStillWaitsSaysNothing) {
   EXPECT_EQ(stored_of_160(worth), 160);
 }
 
-// The price of a wrong no is a whole get, so that dear copies pay, too, if every second one is hit.
+// A wrong no costs a whole get, so even expensive copies pay if every second one is hit.
 TEST(Worth, ADearCopyPaysIfEverySecondIsHit) {
   Worth worth;
   for (int i = 0; i < 500; ++i) {
@@ -84,7 +85,7 @@ TEST(Worth, WhatWasGivenUpAndHitAfterAllCountsOnce) {
       << "nearly all are hit: a copy of four gets' time would pay";
 }
 
-// Of `gets` gets of 4 KiB, whose keys `next` says, so many are copied into storage.
+// Returns how many of `gets` gets of 4 KiB, with keys chosen by `next`, are copied into storage.
 template <class Next>
 int copies(Engine& engine, int64_t gets, Next&& next) {
   int copied = 0;
@@ -125,7 +126,7 @@ TEST(WorthInTheEngine, NorIntoStorageThatNeverFills) {
   EXPECT_LT(copies(engine, 2000, stream), 200);
 }
 
-// Everything is dropped again and again before it is asked for again.
+// Everything is repeatedly dropped before it is requested again.
 TEST(WorthInTheEngine, NorWhereEpochsDropEverything) {
   Engine engine(sized(1000, 256 * 4096));
   Stream stream;
@@ -137,7 +138,7 @@ TEST(WorthInTheEngine, NorWhereEpochsDropEverything) {
             400);
 }
 
-// 10,000 keys in random order: of what is stored in the first 5,000 gets most is hit much later.
+// 10,000 keys in random order: most of what is stored in the first 5,000 gets is hit much later.
 TEST(WorthInTheEngine, AFillingCacheGoesOnStoring) {
   Engine engine(sized(20000, uint64_t{20000} * 4096));
   uint64_t random = 1;

@@ -1,4 +1,4 @@
-// Which pages were written since the last look: by the kernel's write protection where it is there,
+// Which pages were written since the last look: by the kernel's write protection where available,
 // and by checksums.
 #include "telemetry/write_tracker.h"
 

@@ -118,8 +118,7 @@ static void strided_ones(void) {
 
 static void atomics_over_cached_pages(void) {
   for (int i = 0; i < 64; ++i) shmem_long_p(&data[i], i, right);
-  EXPECT(shmem_long_atomic_fetch_add(&data[5], 100, right),
-         5); /* dirty here: must be written back first */
+  EXPECT(shmem_long_atomic_fetch_add(&data[5], 100, right), 5); /* dirty: must be put first */
   EXPECT(shmem_long_g(&data[5], right), 105);
   EXPECT(shmem_long_g(&data[6], right), 6);
   EXPECT(shmem_long_atomic_compare_swap(&data[6], 6, 60, right), 6);
