@@ -1,10 +1,17 @@
-/* How threads of a rank and its agent take turns at the network (src/rma/agent.h), to show that no wake-up is lost: a thread that waits for good, or a message that
- * nobody takes, is an end of a run that Spin finds invalid, as nothing here has a time-out but the one that arms the agent again.
+/* How the threads of a rank and its agent take turns at the network (src/rma/agent.h), to show that
+ * no wake-up is lost. A thread that waits forever, or a message that nobody takes, is an end state
+ * that Spin finds invalid, as nothing here has a time-out except the timer that arms the agent
+ * again.
  *
- * Each of THREADS threads waits for one message, TURNS times, and the network brings it whenever it likes; one more thread brings some of them from within the
- * rank (an operation on the own window). Having got it, it arms the agent, or leaves that to a timer, as the next call is likely to come at once. Another thread is in a call of the host, which lets it help HELPS times: it polls in the agent's place, which is disarmed until
- * that thread is back, or a timer says that it has not looked for long: it may come back without a word. The fabric may take messages from the network whenever it is called, be it to send or at the end of a poll, and hold them until the
- * next poll: these keep no descriptor readable. Every other macro breaks a rule. */
+ * Each of THREADS threads waits for one message, TURNS times, and the network delivers it at any
+ * time; one more thread delivers some of them from within the rank (an operation on its own
+ * window). A thread that has its message arms the agent, or leaves that to a timer, as the next
+ * call is likely to come at once. Another thread is in a call of the host, which lets it help HELPS
+ * times: it polls in place of the agent, which stays disarmed until that thread has returned, or
+ * until the timer finds that it has not polled for long, as it may return without telling anybody.
+ * The fabric may take messages from the network whenever it is called, to send or at the end of a
+ * poll, and hold them until the next poll: such messages keep no descriptor readable. Every other
+ * macro breaks a rule. */
 #ifndef THREADS
 #define THREADS 2
 #endif
@@ -19,20 +26,20 @@ bool mutex;
 #define LOCK atomic { !mutex; mutex = true }
 #define UNLOCK mutex = false
 
-byte network;          /* messages that nobody has taken: what makes the descriptor readable */
-byte fetched;          /* messages that the fabric has taken from the network, and handed to nobody */
-bool fabric_armed;     /* its user may be asleep: what it fetches rings */
+byte network;          /* messages that nobody has taken; they make the descriptor readable */
+byte fetched;          /* messages that the fabric has taken from the network, not delivered yet */
+bool fabric_armed;     /* its user may be asleep: what it fetches rings the doorbell */
 byte under_way[THREADS], taken[THREADS];
-bool bell;             /* the doorbell, which is in the same descriptor */
+bool bell;             /* the doorbell, signalled through the same descriptor */
 bool armed = true;     /* the agent watches the descriptor */
-bool news;             /* it has something that the agent was not told of */
+bool news;             /* there is something that the agent was not told of */
 bool polling, asleep;
-bool leased;           /* the agent is disarmed for who helps */
-bool timer, looked;    /* the timer runs; somebody has helped since it was set */
+bool leased;           /* the agent is disarmed while a thread in a host call helps */
+bool timer, looked;    /* the timer runs; a thread has helped since it was set */
 byte followers;
 bool follows[THREADS], called[THREADS];
-bool has_it[THREADS];  /* of who was called: not to poll */
-byte wants[THREADS];   /* so many messages */
+bool has_it[THREADS];  /* the thread was called for its message, not to poll */
+byte wants[THREADS];   /* number of messages that it waits for */
 byte done_threads;
 bool ending;
 
@@ -45,9 +52,9 @@ inline ring() {
   bell = true
 #endif
 }
-bool blocked;          /* the thread that polls is in the system's poll, or on the way out of it */
+bool blocked;          /* the polling thread is in the system's poll, or on the way out of it */
 
-/* Calls those that have what they wait for. */
+/* Calls the threads that have what they wait for. */
 inline tell_followers() {
   d_step {
     byte n = 0;
@@ -64,7 +71,7 @@ inline tell_followers() {
   }
 }
 
-/* Of who polled; whoever else follows is called to poll. */
+/* Called by the thread that polled; if others follow, one of them is called to poll. */
 inline leave() {
   tell_followers();
   if
@@ -123,12 +130,12 @@ inline send() {
 #endif
 }
 
-/* Of who leaves the descriptor to others */
+/* Called by a thread that leaves the descriptor to others. */
 inline rearm() {
   if :: fetched > 0 -> ring() :: else -> fabric_armed = true fi
 }
 
-/* Takes all that is there, under the mutex; `any` says whether there was something. */
+/* Takes everything that has arrived, under the mutex; `any` tells whether there was something. */
 inline poll(any) {
   d_step {
     byte p = 0;
@@ -156,7 +163,7 @@ end:
 #endif
      };
      LOCK;
-     /* The timer may have rung. */
+     /* The timer may have expired. */
      if
      :: timer && (leased || polling) && looked -> looked = false
      :: timer ->
@@ -253,7 +260,7 @@ proctype Waits(byte me) {
   atomic { done_threads++ }
 }
 
-/* What the host's call lets its thread do, and what it does when the call is over. */
+/* A thread in a host call: what the call lets it do, and what it does when the call is over. */
 proctype Helps() {
   bool any;
   byte turn = 0;
@@ -271,7 +278,7 @@ proctype Helps() {
 #endif
            do :: poll(any); if :: any :: true -> break fi od;        /* or before there is no more */
            if
-           :: armed = false; leased = true; looked = true;          /* there was much to do lately */
+           :: armed = false; leased = true; looked = true;          /* there was much to do */
 #ifndef LEASES_WITHOUT_A_TIMER
               timer = true
 #endif
@@ -282,7 +289,7 @@ proctype Helps() {
         UNLOCK
      :: mutex
      fi
-  :: break                              /* it is back, and nobody tells */
+  :: break                              /* it has returned, and nobody tells */
   :: LOCK;
      if :: leased && !polling -> rearm(); atomic { armed = true; news = false } :: else fi;
      leased = false;
@@ -298,8 +305,9 @@ proctype Sends() {
   UNLOCK
 }
 
-/* Brings every thread what it waits for, by the network or by an operation on the own window, and once a request of another rank, for which nobody waits. It may be
- * that thread 0 gets nothing before the others have come to their end. */
+/* Delivers to every thread what it waits for, through the network or by an operation on the own
+ * window, and once a request of another rank, for which no thread waits. Thread 0 may get nothing
+ * before the others have finished. */
 #define BRINGS(k) brought[k] < TURNS && (k > 0 || !last || done_threads == THREADS - 1) -> brought[k]++; \
     if :: atomic { under_way[k]++; network++; news = true } :: LOCK; taken[k]++; tell_others(); UNLOCK fi
 
@@ -316,7 +324,7 @@ proctype World() {
   :: !asked -> asked = true; atomic { network++; news = true }
   :: asked && done_threads == THREADS -> break
   od;
-  network + fetched == 0;          /* somebody has taken it all */
+  network + fetched == 0;          /* some thread has taken all of it */
   LOCK; ending = true; UNLOCK
 }
 

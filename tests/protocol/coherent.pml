@@ -37,7 +37,7 @@
 #define OTHERS 0
 #endif
 
-/* Regions start volatile, but there is nothing to see in that where t does not store or does not look. */
+/* Regions start volatile; where t does not store or does not look, that has no effect to check. */
 #if STORES == 0 || defined(RELEASE_WITHOUT_LOOK)
 #define WATCHED_FIRST 1
 #else
@@ -49,24 +49,24 @@
 #define W 0
 #define T 1
 
-/* t's memory, and what of it is on its way. */
+/* t's memory, and the operations on it in flight. */
 byte x, y;
-byte issued;             /* puts of w: those above x have not taken effect */
+byte issued;             /* puts of w; those above x have not taken effect */
 bit is_protected[REGIONS] = WATCHED_FIRST;  /* a store clears it */
 
-/* The hidden words, and adds to them that are on their way. */
+/* The hidden words, and the adds to them in flight. */
 byte writers[REGIONS], closed[REGIONS];
 byte own[REGIONS] = 1 + WATCHED_FIRST;
 byte opening[REGIONS], closing[REGIONS];
 byte joined[2], left[2], acked[2];
 byte leaving[2];
 
-/* What releases have published, and what each fence will. */
+/* What releases have published, and what each fence will publish. */
 byte board_x, board_y;
 byte fence_x[FENCES + 2], fence_y[FENCES + 2];
-byte fences[3];          /* how many each rank has entered: w, t, p */
+byte fences[3];          /* the number that each rank has entered: w, t, p */
 
-/* p's entry. The network reads for it, so it is here. */
+/* p's entry. It is declared here because the network process reads for it. */
 mtype = { absent, in_flight, present };
 mtype entry = absent;
 byte entry_x, entry_y;
@@ -76,7 +76,7 @@ byte entry_x, entry_y;
 #define ALL_IN(n) (fences[0] >= (n) && fences[1] >= (n) && fences[2] >= (n))
 #define FENCE_DONE(n) (ALL_IN(n) && x >= fence_x[n])
 
-/* Applies what is on its way, each at any time. */
+/* Applies the operations in flight, each at any time. */
 active proctype network() {
 end:
     do
@@ -97,8 +97,8 @@ end:
     od
 }
 
-/* Two loads, with anything between them: `left` first, or readers that come and go between make a reader invisible. Where nobody
- * leaves, one step will do. */
+/* Two loads, with any steps between them: `left` first, or readers that come and go in between
+ * would hide a reader. Where no reader leaves, one step suffices. */
 #if JOINS > 1 || OTHERS
 #ifdef JOINED_READ_BEFORE_LEFT
 #define READ_FIRST(me) j = joined[me]
@@ -200,7 +200,7 @@ end:
         atomic { MAY_CLOSE; fence_x[fences[W] + 1] = issued; fences[W]++; readers = 0 };
 end_fence:
         d_step { FENCE_DONE(fences[W]) -> completed = issued }
-    :: PUTS == 0 && acked[W] != joined[W] ->  /* it has only to take notice of readers */
+    :: PUTS == 0 && acked[W] != joined[W] ->  /* it only has to notice readers */
         writer_look();
         readers = 0
     od
@@ -208,7 +208,7 @@ end_fence:
 
 /* ---- the owner ---- */
 
-/* A thread of t that stores at any time, also while another looks. */
+/* A thread of t that stores at any time, also while another one looks. */
 active proctype stores() {
 end:
     do
@@ -243,7 +243,7 @@ inline watch(r) {
     fi
 }
 
-/* Before a release, which publishes what was stored before it began. */
+/* Called before a release, which publishes what was stored before it began. */
 inline owner_look() {
     atomic { seen_x = x; seen_y = y; READ_FIRST(T) };
     atomic { READ_SECOND(T); acked[T] = j; readers = (j != l); j = 0; l = 0 };
@@ -283,10 +283,10 @@ mtype = { inactive, waiting, keeping };
 mtype state = inactive;
 
 byte generation, stamp;
-bit kept;                /* the entry was fetched when every rank had acknowledged */
+bit kept;                /* the entry was fetched after every rank had acknowledged */
 bit fetched;             /* something was fetched in this generation */
 bit validated;           /* in this generation */
-byte known_x, known_y;   /* what p knows to be written */
+byte known_x, known_y;   /* the values that p knows to be written */
 
 bit known[REGIONS];
 byte known_writers[REGIONS], known_closed[REGIONS], known_own[REGIONS];
@@ -344,7 +344,7 @@ inline judge(r) {
     got_own[r] = 0
 }
 
-/* One get: each word is read at a time of its own, where both may change. */
+/* One get: each word is read at its own time, and both may change in between. */
 #if PUTS && STORES
 #define READ_WORDS(r) atomic { got_writers[r] = writers[r]; got_closed[r] = closed[r] }; got_own[r] = own[r]
 #else
@@ -365,7 +365,8 @@ inline validate() {
     }
 }
 
-/* What ends with a generation. An entry that may not be kept is forgotten; one that is in flight is not served when it arrives. */
+/* The effects of a generation's end. An entry that may not be kept is forgotten; one that is in
+ * flight is not served when it arrives. */
 inline next_generation() {
     generation++;
     fetched = 0;
@@ -377,7 +378,7 @@ inline next_generation() {
 }
 
 inline serve() {
-#ifdef HITS  /* not a rule: the verifier is to find that it is broken */
+#ifdef HITS  /* not a rule: the verifier must find that it is broken */
     assert(stamp == generation || known_x < PUTS || known_y < STORES || closed[X] < (PUTS > 0) || own[Y] < 2 + 2 * (STORES > 0));
 #endif
     assert(entry_x >= known_x && entry_y >= known_y);
@@ -398,7 +399,7 @@ end:
     :: state == inactive && joins < JOINS ->
         d_step { joins++; joined[W]++; needed[W] = joined[W] };
         d_step { joined[T]++; needed[T] = joined[T] };
-        state = waiting  /* for every rank to know of p: until then some may write without opening */
+        state = waiting  /* until every rank knows of p; before, some may write without opening */
 #ifdef ACTIVATION_WITHOUT_ACK
     :: d_step { state == waiting -> state = keeping; needed[W] = 0; needed[T] = 0 }
 #else
@@ -417,7 +418,8 @@ end:
     :: fences[2] < FENCES && generation < GENERATIONS ->
         fences[2]++;
 #ifdef VALIDATION_OVERTAKES_FENCE
-        /* A fence or start may return before all are there. Gets wait for them then; a validation that does not reads too early. */
+        /* A fence or start may return before all ranks have arrived. Gets then wait for them; a
+         * validation that does not wait reads too early. */
         d_step { next_generation() };
         if
         :: state == keeping && entry == present ->
@@ -438,13 +440,14 @@ end_fence:
 #endif
             known_x = MAX(known_x, fence_x[fences[2]]); known_y = MAX(known_y, fence_y[fences[2]]) }
 
-    /* Whenever another entry is asked for. Once a generation: what was served in it has its stamp too, and is not among the fetched. */
+    /* Possible whenever another entry is requested, once per generation: what was served in it has
+     * its stamp, too, and is not among the fetched. */
 #ifdef VALIDATED_TWICE
     :: state == keeping -> validate()
 #else
     :: state == keeping && !validated -> validate()
 #endif
-    /* Asked for, fetched ahead, or again after an eviction. */
+    /* Requested, fetched ahead, or fetched again after an eviction. */
     :: d_step { entry != in_flight -> entry = in_flight; entry_x = 0; entry_y = 0; stamp = generation; kept = (state == keeping); fetched = 1 }
 #ifdef STAMP_AT_COMPLETION
     :: d_step { entry == present && fetched_ahead -> fetched_ahead = 0; stamp = generation }
@@ -455,7 +458,7 @@ end_fence:
 }
 
 #if OTHERS
-/* Two other readers, as t sees them: one has come, the other comes, both leave. */
+/* Two other readers, as t sees them: one has joined, the other joins, both leave. */
 active proctype others() {
     joined[T]++;
     joined[T]++;

@@ -1,6 +1,8 @@
-/* The doorbell of ranks that share memory (src/net/node_fabric.h): a receiver that may sleep whenever it has looked once more, and SENDERS who each have MESSAGES for it, in a ring
- * with room for one. A message that nobody takes, and a sender that waits for room for good, are an end of a run that Spin finds invalid. The receiver may doze: who sends to it
- * then may wait with ringing until it leaves. It comes back by itself COMES times. Every other macro breaks a rule. */
+/* The doorbell of ranks that share memory (src/net/node_fabric.h): a receiver that may sleep
+ * whenever it has looked once more, and SENDERS with MESSAGES each for it, in a ring with room for
+ * one. A message that nobody takes, and a sender that waits for room forever, are end states that
+ * Spin finds invalid. The receiver may doze: a sender may then delay its ring until the receiver
+ * leaves. The receiver comes back by itself COMES times. Every other macro breaks a rule. */
 #ifndef SENDERS
 #define SENDERS 2
 #endif
@@ -24,7 +26,7 @@ byte done;
 #define FULL(i) (written[i] - taken[i] == 1)
 #define EMPTY(i) (written[i] == taken[i])
 
-/* Who takes the watch away rings, and nobody else. */
+/* The process that clears the watch rings, and no other. */
 inline wake() {
 #ifdef RINGS_AND_LEAVES_THE_WATCH
   if :: watch != LOOKS -> bell++ :: else fi
@@ -54,7 +56,7 @@ proctype Sender(byte me) {
 #ifdef WANTS_ROOM_BEFORE_IT_SLEEPS
         wants_room[me] = true;
 #endif
-        /* What it has for others goes before it sleeps. */
+        /* Messages that it holds for others are sent before it sleeps. */
 #ifndef SLEEPS_WITHOUT_RINGING
         if :: unheard && !EMPTY(me) -> wake() :: else fi;
 #endif
@@ -112,7 +114,7 @@ inline disarm() {
 
 inline poll() {
   disarm();
-  /* as many as there are, of those that are to come */
+  /* as many as there are, of those still to come */
   atomic {
     if
     :: due > 0 -> if :: bell >= due -> bell = bell - due; due = 0 :: else -> due = due - bell; bell = 0 fi
@@ -123,7 +125,7 @@ inline poll() {
   do
   :: i < SENDERS ->
      if :: !EMPTY(i) -> taken[i]++ :: EMPTY(i) fi;
-     /* It may not see the wish yet. */
+     /* It may not see the request yet. */
      if
      :: atomic { wants_room[i] -> wants_room[i] = false }; wake_sender(i)
      :: true
@@ -167,7 +169,7 @@ proctype Receiver() {
         if
         :: there
         :: else ->
-           atomic { assert(!(watch != LOOKS && due == 0 && bell > 0)) };   /* a ring that nobody will hear would keep it awake */
+           atomic { assert(!(watch != LOOKS && due == 0 && bell > 0)) };   /* a ring that nobody hears */
            if
            :: bell > 0
            :: come < COMES -> come++

@@ -1,7 +1,10 @@
-/* The lock of a window at one target (src/rma/lock_queue.h): near ranks take it by its word or wait in its queue, the owner waits there for a far rank that has asked it
- * (src/rma/locks.h), and whoever gives the lock back grants it to the next. Ranks may end anywhere; what they leave is given back by who notices. Who ends between a change of the
- * word and saying so leaves a lock that nobody can get any more: all who want it are told (`lost`). A rank that waits for good is an end of a run that Spin finds invalid. Every
- * other macro breaks a rule. */
+/* The lock of a window at one target (src/rma/lock_queue.h): near ranks take it by its word or wait
+ * in its queue; the owner waits there on behalf of a far rank that has requested it
+ * (src/rma/locks.h); and the rank that releases the lock grants it to the next. Ranks may die
+ * anywhere; a rank that notices releases what they leave. A rank that dies between changing the
+ * word and recording that leaves a lock that nobody can get any more: all that want it are told
+ * (`lost`). A rank that waits forever is an end state that Spin finds invalid. Every other macro
+ * breaks a rule. */
 #ifndef NEAR
 #define NEAR 2
 #endif
@@ -21,7 +24,7 @@ byte holders;
 #define TAKE(type) if :: type == SHARED -> holders++ :: else -> exclusive = true fi
 #define DROP(type) if :: type == SHARED -> assert(holders > 0); holders-- :: else -> assert(exclusive); exclusive = false fi
 
-byte tickets, last;              /* the one that was granted last */
+byte tickets, last;              /* last: the ticket granted last */
 byte ticket[NEAR + 1], wants[NEAR + 1];
 byte holds[NEAR];
 byte readers, writers;
@@ -32,7 +35,7 @@ byte deaths = 1;
 byte deaths;
 #endif
 
-/* Who has the mutex: near ranks by number, from 1 on, and those that never end. */
+/* The holder of the mutex: near ranks by number, from 1 on, and processes that never die. */
 byte mutex;
 bool granting;
 #define AGENT 100
@@ -44,7 +47,7 @@ bool granting;
 
 chan to_owner = [2] of { mtype };
 mtype = { ask, unlock, gone };
-bool told;                       /* the owner, that it may have a turn */
+bool told;                       /* the owner has been told that it may have its turn */
 bool far_granted, far_refused, far_dead;
 
 inline first(who) {
@@ -159,7 +162,7 @@ inline try_take(type, got) {
 
 inline release(type, seen, by) {
 #ifdef GIVES_BACK_BEFORE_IT_IS_UNSURE
-  MAY_END(by); /* else it would be lost, as below */
+  MAY_END(by); /* otherwise it would be lost, as below */
 #endif
 #ifdef LOOKS_BEFORE_IT_GIVES_BACK
   seen = queue;
@@ -231,7 +234,7 @@ over:
   skip
 }
 
-/* Agents that watch processes: the first to notice. */
+/* Agents that watch processes; `who` is the first to notice. */
 proctype Watches(byte who) {
   byte other = 0, held = 0;
   bool got = false;

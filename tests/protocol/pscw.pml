@@ -1,5 +1,7 @@
-/* Post, start, complete and wait (src/rma/window.h): tokens are counted, posts at the origin by target, completes at the target in all. Two targets expose their
- * memory to two origins ROUNDS times. Batches of a pair arrive in order; those of different pairs do not. Every other macro breaks a rule. */
+/* Post, start, complete and wait (src/rma/window.h). Tokens are counted: posts at the origin by
+ * target, completes at the target in total. Two targets expose their memory to two origins ROUNDS
+ * times. Batches of a pair arrive in order; those of different pairs may not. Every other macro
+ * breaks a rule. */
 #ifndef ROUNDS
 #define ROUNDS 2
 #endif
@@ -15,7 +17,7 @@ byte completed[TARGETS];
 byte posts[4];
 byte executed[4];
 
-/* The agents: take what has come, one batch at a time. */
+/* The agents take what has arrived, one batch at a time. */
 #define DATA_ARRIVES(pair) atomic { nempty(to_target[pair]) -> to_target[pair] ? message; \
     if :: message == DATA -> assert(exposed[pair / ORIGINS]); executed[pair]++ :: else -> completed[pair / ORIGINS]++ fi }
 #define POST_ARRIVES(pair) atomic { to_origin[pair] ? 0 -> posts[pair]++ }

@@ -1,13 +1,15 @@
-/* A cache that ranks of a node share (src/cache/shared): what is published of an entry, read without a lock, and the clock that says
- * who may be served it. In every run, whoever is served gets bytes of one version, of the key that it asked for, and no older than what it
+/* A cache that ranks of a node share (src/cache/shared): what is published of an entry and read
+ * without a lock, and the clock that decides which ranks may be served it. In every run, a rank
+ * that is served gets bytes of one version, of the key that it requested, and no older than what it
  * knew of when its floor was set.
  *
- * One target word of two halves is written by its owner, version after version; a rank that knows of a version (by a message of which the
- * cache sees nothing) sets its floor and reads. FETCHERS ranks fetch and publish into one slot of storage, under a lock; each also
- * publishes something else there, so that storage is another key's again and again. Every step of a copy is one of its own. A fetcher may
- * die with the lock held (DEATHS), and the next one begins anew.
+ * One target word of two halves is written by its owner, version after version; a rank that knows
+ * of a version (by a message that the cache does not see) sets its floor and reads. FETCHERS ranks
+ * fetch and publish into one slot of storage, under a lock; each also publishes something else
+ * there, so that the storage repeatedly belongs to another key. Every step of a copy is a separate
+ * step. A fetcher may die with the lock held (DEATHS); the next one starts afresh.
  *
- * What the processors may reorder is not modelled: the fences of published.h forbid it.
+ * Reordering by the processors is not modelled: the fences of published.h forbid it.
  *
  * Mutations, each of which some run must notice, are where their names stand. */
 
@@ -25,18 +27,18 @@
 #endif
 
 #define KEY 1   /* the word's */
-#define OTHER 2 /* of storage that is used for something else */
+#define OTHER 2 /* of storage used for something else */
 
 byte target = 0;             /* the version that the owner has written */
 byte clock = 1;
-bit locked = 0, dead = 0;    /* the lock; its owner died with it */
+bit locked = 0, dead = 0;    /* the lock; its holder died */
 byte deaths = 0;
 
-/* the slot: what is published of it, and its storage */
+/* the slot: the published part of it, and its storage */
 byte sequence = 0;           /* odd: published */
 byte said_key = 0, said_stamp = 0;
-byte half[2] = 0;            /* versions; 100 more where they are another key's */
-bit in_use = 0;              /* by what the engine knows, which ends what is published where it drops an entry */
+byte half[2] = 0;            /* versions; plus 100 if they are another key's */
+bit in_use = 0;              /* as the engine knows; dropping an entry withdraws what is published */
 
 inline take() {
   atomic { !locked -> locked = 1; }
@@ -46,7 +48,7 @@ inline take() {
        dead = 0;
        in_use = 0;
 #ifndef DEATH_KEEPS_ENTRY
-       /* whatever it was about to do: nothing of it is believed */
+       /* whatever the dead rank was about to do, nothing of it is trusted */
        if :: sequence % 2 == 1 -> sequence++ :: else fi
 #endif
      }
@@ -119,7 +121,7 @@ proctype Owner() {
   od
 }
 
-/* It learns of what has been written, invalidates, and reads. */
+/* Learns of what has been written, invalidates, and reads. */
 proctype Reader() {
   byte known, floor, seen, key, stamp, copy0, copy1, reads = 0;
   known = target;

@@ -40,8 +40,7 @@ struct Listener final : Receiver {
   uint64_t came = 0, apart = 0, places = 0;
   std::vector<std::byte> memory = std::vector<std::byte>(1 << 20), other = memory;
   std::byte* wanted = memory.data();
-  uint64_t loses_after =
-      UINT64_MAX;  // number of queries after which the memory is no longer wanted
+  uint64_t loses_after = UINT64_MAX;  // queries until the memory is no longer wanted
   bool guesses = true, in_place = true;
   std::string gone;
 
