@@ -1,16 +1,16 @@
 // One row for every call of the semantics table (docs/semantics): rank 1 changes its window between
-// two gets of rank 0, and the second get must see the change. Three kinds of row, by where the call
-// stands:
+// two gets of rank 0, and the second get must see the change. There are three kinds of row, by the
+// position of the call:
 //
 //   complete  get; CALL completes it; change; get          CALL must drop what the epoch cached
-//   learn     get; (change); CALL tells of it; get; flush  the second get must not be served by the
-//             first one
+//   learn     get; (change); CALL tells of it; get; flush  the second get must not be served from
+//             the first one
 //   write     always/user mode: get; own CALL writes; get  the written bytes must be fetched again
 //
-// So that no row passes because nothing is cached at all, each one also repeats its gets and looks
-// at the counters. Ranks meet by check::hidden_barrier, which Nearcache does not see.
+// Each row also repeats its gets and checks the counters, so that none passes merely because
+// nothing is cached. Ranks meet by check::hidden_barrier, which Nearcache does not see.
 //
-// Of more than two ranks the others are neighbours (semantics.h), whose caches rank 0 may share.
+// Further ranks are neighbours (semantics.h), whose caches rank 0 may share.
 #include "semantics.h"
 
 #include <atomic>

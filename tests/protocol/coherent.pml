@@ -1,19 +1,21 @@
-/* The protocol of mode coherent, for Spin: a reader p, a writer w that puts, and the owner t of the window, which stores.
- * The property is the assertion in serve().
+/* The protocol of mode coherent, for Spin: a reader p, a writer w that puts, and the owner t of the
+ * window, which stores. The property is the assertion in serve().
  *
- * Two counts stand for the data: x, put by w, and y, stored by t; one entry of p's cache covers both. Every write adds 1 to its
- * count, so "not older than" is ">=".
+ * Two counts represent the data: x, put by w, and y, stored by t; one entry of p's cache covers
+ * both. Every write adds 1 to its count, so "not older than" is ">=".
  *
- * What happens before what: a release publishes what its caller knows to be written, on a board that every acquire reads. This is the
- * worst case of all chains of messages: whatever p learns over other ranks it could have learned from a message sent to it at that very
- * release, and to know more only asks more of the cache. t also publishes what it has seen of x in its own memory, w without having
- * released anything. A fence is different: it completes puts that its own caller released before.
+ * Happens-before: a release publishes what its caller knows to be written, on a board that every
+ * acquire reads. This covers the worst case of all chains of messages: whatever p learns through
+ * other ranks it could have learned from a message sent to it at that release, and knowing more only
+ * demands more of the cache. t also publishes what it has seen of x in its own memory although w has
+ * released nothing. A fence is different: it completes puts that its own caller released before.
  *
- * Everything on the network takes effect at some time after it was issued: puts, the adds to hidden words, the reads of a fetch.
+ * Every operation on the network takes effect at some time after it was issued: puts, the adds to
+ * hidden words, the reads of a fetch.
  *
- * Sizes: PUTS, STORES, JOINS, GENERATIONS, FENCES bound the run; REGIONS is 1 or 2 (then x is in the first and y in the second);
- * OTHERS adds two other readers. Every other macro is a mutation that breaks one rule; test_protocol.py lists them with the sizes
- * at which that shows. */
+ * Sizes: PUTS, STORES, JOINS, GENERATIONS and FENCES bound the run; REGIONS is 1 or 2 (with 2, x is
+ * in the first and y in the second); OTHERS adds two other readers. Every other macro is a mutation
+ * that breaks one rule; test_protocol.py lists them with the sizes at which that shows. */
 
 #ifndef REGIONS
 #define REGIONS 1

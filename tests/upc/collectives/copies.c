@@ -76,8 +76,7 @@ static size_t destination_bytes(const struct call* call, int thread) {
   }
 }
 
-/* A permutation that each thread computes: rotation by some threads, the other way round in odd
- * rounds. */
+/* A permutation that each thread computes: a rotation, mirrored in odd rounds. */
 static int sent_to(const struct call* call, int thread) {
   const int turned = (thread + call->root) % THREADS;
   return call->round % 2 != 0 ? THREADS - 1 - turned : turned;
