@@ -160,7 +160,7 @@ void be_a_child() {
 }
 
 #if MPI_VERSION >= 4
-// Two threads read from the cache; without proper locking, counts would be lost.
+// Two threads read from the cache; if they took no locks, counts would be lost.
 void read_in_threads(Words* words, MPI_Comm comm, int rank) {
   constexpr int rounds = 20000;
   words->read(1);

@@ -47,8 +47,7 @@ static void check_epoch(int epoch, uint64_t* random) {
   NCUPC_BARRIER();
 }
 
-/* A thread that has notified may continue with what others wait for: their wait needs nothing more
- * from it. */
+/* A thread that has notified need not wait at once: the others' wait needs nothing more from it. */
 static void check_split(void) {
   const ncupc_ptr flag = upc_all_alloc(1, sizeof(int));
   if (MYTHREAD == 0) NCUPC_PUT_STRICT(int, flag, 0);
