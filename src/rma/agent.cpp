@@ -40,9 +40,9 @@ constexpr uint64_t patience_ns = 20000;
 // late.
 constexpr uint64_t soon_ns = 50000, look_ns = 3000;
 
-// Where others ask for more than this rank can do, there is always something: so long a thread that
-// helps takes what is there, and who has the mutex leaves it to who wants it, who may have to come
-// to a core first.
+// If others send more requests than this rank can serve, every poll finds something. A helping
+// thread then returns after `longest_look_ns`, and the thread that has the mutex leaves it to
+// others that want it, which may have to come to a core first, for `others_turn_ns`.
 constexpr uint64_t longest_look_ns = 20000, others_turn_ns = 100000;
 constexpr int most_looks_to_rest = 4;
 
@@ -129,7 +129,7 @@ bool Agent::told_of_end(int descriptor) {
   if (found == watched_.end()) return false;
   const int peer = found->second;
   watched_.erase(found);
-  epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr);  // a child that was forked has it, too
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr);  // a forked child has it, too
   close(descriptor);
   engine_->ended(peer);
   engine_->push();
@@ -174,7 +174,8 @@ void Agent::enter() {
   wanting_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// Of who would go on at once: the mutex, to who wants it.
+// Called by a thread that would otherwise continue at once: releases the mutex to others that want
+// it.
 void Agent::give_way() {
   if (wanting_.load(std::memory_order_relaxed) == 0) return;
   mutex_.unlock();
@@ -339,7 +340,7 @@ void Agent::poll_until(Condition done) {
   }
 }
 
-// Who is never without something to do calls it as often as one that naps.
+// A waiting thread that always finds something calls the host as often as one that naps.
 void Agent::call_host() {
   if (idle_ == nullptr) return;
   mutex_.unlock();
@@ -382,8 +383,8 @@ bool Agent::help_while_busy() {
   return any;
 }
 
-// More than once, if something is to be expected. Who has got something leaves when there is no
-// more, or before long: it is the host's turn.
+// Polls more than once if something is to be expected. After something has arrived, it returns once
+// there is no more, or before long: it is the host's turn.
 bool Agent::look(uint64_t now) {
   bool any = engine_->poll();
   if (now < expected_until_) {
@@ -408,7 +409,7 @@ void Agent::take_its_place(uint64_t now) {
   int looks = 0;
   while (!engine_->fabric().arm_briefly()) {
     if (looks++ == most_looks_to_rest) {
-      engine_->fabric().ring();  // the agent goes on
+      engine_->fabric().ring();  // the agent continues
       break;
     }
     engine_->poll();

@@ -5,7 +5,7 @@
 namespace nearcache::mpi {
 
 void HostTurns::look() {
-  static const uint64_t between = ns_to_ticks(100000);  // of which the host takes a hundredth
+  static const uint64_t between = ns_to_ticks(100000);  // the host takes 1% of that
   if (context.threaded) {
     left_of_threads_ = calls;
   } else {

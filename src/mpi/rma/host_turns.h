@@ -1,7 +1,7 @@
-// Turns of the host. A program may wait for others by calls that the engine answers, again and
-// again: it tests an epoch, or gets a word of another rank until that changes. But the others may
-// wait for its messages meanwhile, which many hosts move only while they are called. So of calls
-// that synchronise one goes down to the host now and then.
+// Calls of the host for its progress. A program may wait for others by calls that the engine
+// answers itself, again and again: it tests an epoch, or gets a word of another rank until it
+// changes. The others may meanwhile wait for its messages, which many hosts move only while they
+// are called. So now and then a synchronising call also enters the host.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@ namespace nearcache::mpi {
 
 class HostTurns {
  public:
-  // Of a call on the fast path, in a program without threads. False: this one takes the slow path,
-  // where `passes` says so, too, and `look` is called.
+  // Counts a call on the fast path of a program without threads. Returns false if the call must
+  // take the slow path, where passes() is false, too, and look() is called.
   [[gnu::always_inline]] bool passes_fast() { return --left_ != 0; }
   [[gnu::always_inline]] bool passes() {
     return context.threaded ? --left_of_threads_ > 0 : left_ != 0 && --left_ != 0;
   }
-  // The clock decides whether the host is called. Not under the agent's lock.
+  // Calls the host if the last call is long enough ago. Not under the agent's lock.
   void look();
-  // Of a call that may take less time than a look at the clock.
+  // For calls that may take less time than reading the clock.
   void pass() {
     if (!passes()) look();
   }
 
  private:
-  static constexpr int calls = 1024;  // 10 us, of the fastest
+  static constexpr int calls = 1024;  // take 10 us if they are of the fastest kind
 
   uint32_t left_ = calls;
   Racy<int> left_of_threads_ = calls;

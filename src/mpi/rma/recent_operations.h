@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "base/atomic_byte.h"
 #include "mpi/mpi_api.h"
 #include "rma/elements.h"
 
@@ -44,9 +45,7 @@ struct RecentOperations {
     return type == word && target_type == type && count == words && target_count == count;
   }
   [[gnu::always_inline]] void note_store() { unsettled.store(true, std::memory_order_relaxed); }
-  [[gnu::always_inline]] bool are_unsettled() const {
-    return unsettled.load(std::memory_order_relaxed);
-  }
+  [[gnu::always_inline]] bool are_unsettled() const { return !equals<false>(unsettled); }
   // Orders all memory accesses before it ahead of all after it, as every processor sees them. On
   // x86 only ordering stores before loads takes an instruction. `threaded`: includes accesses of
   // other threads.

@@ -16,6 +16,7 @@
 #include <climits>
 #include <cstring>
 
+#include "base/atomic_byte.h"
 #include "mpi/mpi_api.h"
 #include "mpi/rma/engine_window.h"
 #include "mpi/window/window.h"
@@ -92,8 +93,7 @@ class Straight {
   }
 
   [[gnu::always_inline]] bool flush(int rank, MPI_Win handle) {
-    if (!is_of(handle, rank) ||
-        near_->open.load(std::memory_order_relaxed) != rma::Near::Open::passive ||
+    if (!is_of(handle, rank) || !equals<rma::Near::Open::passive>(near_->open) ||
         !host_turns.passes_fast())
       return false;
     if (recent_operations.are_unsettled()) [[unlikely]] {
@@ -179,12 +179,11 @@ class Straight {
   // Locates a word of the current target if an epoch is open; returns false if that is not known
   // here.
   [[gnu::always_inline]] bool find_word(MPI_Aint displacement, std::byte** at) const {
-    return near_->open.load(std::memory_order_relaxed) != rma::Near::Open::no &&
-           near_->has_word(displacement, at);
+    return !equals<rma::Near::Open::no>(near_->open) && near_->has_word(displacement, at);
   }
   // Like find_word(), for `bytes` bytes (not 0); returns null instead of false.
   std::byte* find(MPI_Aint displacement, uint64_t bytes) const {
-    const bool open = near_->open.load(std::memory_order_relaxed) != rma::Near::Open::no;
+    const bool open = !equals<rma::Near::Open::no>(near_->open);
     return open ? near_->at(displacement, bytes) : nullptr;
   }
   [[gnu::always_inline]] void count(TraceWrite kind) const {
