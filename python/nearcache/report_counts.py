@@ -115,8 +115,8 @@ def sharing_words(window: Mapping[str, Any]) -> str:
     its = window.get("sharing")
     words = []
     if its:
-        caches = "1 cache" if its["caches"] == 1 else f"{its['caches']:,} caches"
-        words.append(f"{its['ranks']:,} ranks in {caches} of nodes")
+        caches = "1 node cache" if its["caches"] == 1 else f"{its['caches']:,} node caches"
+        words.append(f"{its['ranks']:,} ranks in {caches}")
     if window.get("unshared"):
         words.append(f"{'others' if its else 'a cache each'}: {window['unshared']}")
     return "; ".join(words)

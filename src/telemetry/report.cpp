@@ -299,8 +299,8 @@ std::string report_text(const Report& report) {
     if (!window.incoherent.empty())
       text += "  " + what + "   not kept across acquires: " + printable(window.incoherent) + "\n";
     if (window.sharing != 0)
-      text += formatted("  %s   %d of %d ranks share %d %s of nodes\n", what.c_str(),
-                        window.sharing, window.ranks, window.shared_caches,
+      text += formatted("  %s   %d of %d ranks share %d node %s\n", what.c_str(), window.sharing,
+                        window.ranks, window.shared_caches,
                         window.shared_caches == 1 ? "cache" : "caches");
     if (!window.unshared.empty())
       text += "  " + what + "   not shared with others of the node: " + printable(window.unshared) +

@@ -395,8 +395,8 @@ def test_hits_on_what_another_rank_fetched_are_a_class_of_their_own(nearcache, t
     text = nearcache("report", written(tmp_path, document), "--width", "300").stdout
     for said in (page, text):
         assert f"{own:,}" in said and f"{totals['hits_shared']:,}" in said
-        assert "4 ranks in 2 caches of nodes" in said
-        assert "3 ranks in 1 cache of nodes; others: too many ranks of the node share it" in said
+        assert "4 ranks in 2 node caches" in said
+        assert "3 ranks in 1 node cache; others: too many ranks of the node share it" in said
 
 
 def test_a_run_without_shared_caches_has_no_word_of_them(nearcache, tmp_path):

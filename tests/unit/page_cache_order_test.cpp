@@ -293,10 +293,8 @@ TEST(PageCacheOrder, ADirectUpdateKeepsTheRestOfTheLine) {
   EXPECT_FALSE(pages.cache.holds(1, Pages::base + 16, 8));
 }
 
-}  // namespace TEST_FILE
-// Scattered writes gain nothing from pages: they are put at once, stay in order, and leave cached
-// data in place. When a block is freed while a put to it is in flight, its bytes are read again
-// only after the put is complete.
+// When a block is freed while a put to it is in flight, its bytes are read again only after the put
+// is complete.
 TEST(PageCacheOrder, AForgottenPutUnderWayIsNotOvertaken) {
   Pages pages;
   pages.put(8192, 8);
@@ -345,6 +343,8 @@ TEST(PageCacheOrder, LongAccessesPastTheCacheAreRememberedHoweverManyThereAre) {
   EXPECT_FALSE(in_flight.may_overlap(0, 0, bytes));
 }
 
+// Scattered writes gain nothing from pages: they are put at once, stay in order, and leave cached
+// data in place.
 TEST(PageCacheOrder, ScatteredWritesGoAroundTheCacheInOrder) {
   Pages pages(small_cache(), Laziness::late, 1 << 20);
   const size_t page = 1024;
@@ -391,4 +391,5 @@ TEST(PageCacheOrder, AStreamAfterScatteredWritesIsAggregated) {
   EXPECT_LE(pages.net.counts().puts - before, 80u) << "of 8192 writes to 64 pages";
 }
 
+}  // namespace TEST_FILE
 }  // namespace nearcache::test
