@@ -257,6 +257,15 @@ void after_an_exclusive_epoch(bool own_store) {
   });
 }
 
+// The writer's exclusive epoch: 1000 and 2000, which are no places.
+void write_exclusively(const Window& window, int64_t second) {
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
+  const int64_t values[2] = {1000, 2000};
+  MPI_Put(&values[0], 1, MPI_INT64_T, owner, place, 1, MPI_INT64_T, window.win);
+  MPI_Put(&values[1], 1, MPI_INT64_T, owner, second, 1, MPI_INT64_T, window.win);
+  MPI_Win_unlock(owner, window.win);
+}
+
 // A shared epoch sees all of another rank's exclusive epoch or nothing, even if the cache had
 // already answered part of it when the exclusive epoch began. `fails`: an MPI call that fails once
 // as the epoch ends, and is then repeated.
@@ -274,13 +283,7 @@ void an_exclusive_epoch_comes_between(int64_t second, const char* fails = nullpt
     // A lock that has been acquired keeps the writer out until the reader's epoch has ended.
     if (check::cached() && !strict()) {
       after(reader, writer);
-      if (check::rank == writer) {
-        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
-        const int64_t values[2] = {1000, 2000};
-        MPI_Put(&values[0], 1, MPI_INT64_T, owner, place, 1, MPI_INT64_T, window.win);
-        MPI_Put(&values[1], 1, MPI_INT64_T, owner, second, 1, MPI_INT64_T, window.win);
-        MPI_Win_unlock(owner, window.win);
-      }
+      if (check::rank == writer) write_exclusively(window, second);
       after(writer, reader);
     }
     if (check::rank == reader) {
@@ -315,11 +318,7 @@ void an_exclusive_epoch_comes_after(void (*begin)(const Window&, int64_t* to)) {
     }
     after(reader, writer);
     if (check::rank == writer) {
-      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
-      const int64_t values[2] = {1000, 2000};
-      MPI_Put(&values[0], 1, MPI_INT64_T, owner, place, 1, MPI_INT64_T, window.win);
-      MPI_Put(&values[1], 1, MPI_INT64_T, owner, other_place, 1, MPI_INT64_T, window.win);
-      MPI_Win_unlock(owner, window.win);
+      write_exclusively(window, other_place);
       HIDDEN(MPI_Send)(&token, 1, MPI_INT, reader, 78, check::hidden_comm);
     }
     if (check::rank == reader) {

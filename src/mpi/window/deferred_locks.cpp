@@ -22,6 +22,10 @@ void again(std::unique_lock<std::mutex>& lock) {
   if (context.threaded) lock.lock();
 }
 
+auto is_of(uint32_t target) {
+  return [target](const GetCall& get) { return static_cast<uint32_t>(get.target) == target; };
+}
+
 }  // namespace
 
 DeferredLocks::Locks::iterator DeferredLocks::find(uint32_t target) {
@@ -29,15 +33,11 @@ DeferredLocks::Locks::iterator DeferredLocks::find(uint32_t target) {
 }
 
 bool DeferredLocks::has_served(uint32_t target) const {
-  return std::ranges::any_of(served_, [target](const GetCall& get) {
-    return static_cast<uint32_t>(get.target) == target;
-  });
+  return std::ranges::any_of(served_, is_of(target));
 }
 
 void DeferredLocks::forget(uint32_t target) {
-  std::erase_if(served_, [target](const GetCall& get) {
-    return static_cast<uint32_t>(get.target) == target;
-  });
+  std::erase_if(served_, is_of(target));
   std::erase_if(locks_, [target](const Lock& lock) {
     if (lock.target != target) return false;
     if (lock.state == State::waiting) --context.locks_waiting;
@@ -157,10 +157,7 @@ int DeferredLocks::confirm(Window& window, Targets targets) {
     });
     if (its == locks_.end()) break;
     const uint32_t target = its->target;
-    const auto is_its = [target](const GetCall& get) {
-      return static_cast<uint32_t>(get.target) == target;
-    };
-    const GetCall one = *std::ranges::find_if(served_, is_its);
+    const GetCall one = *std::ranges::find_if(served_, is_of(target));
     let_go(lock);
     bool issued = false;
     {
@@ -172,7 +169,8 @@ int DeferredLocks::confirm(Window& window, Targets targets) {
     again(lock);
     if (rc != MPI_SUCCESS) break;
     std::vector<GetCall> older;
-    if (!context.phases.quiet()) std::ranges::copy_if(served_, std::back_inserter(older), is_its);
+    if (!context.phases.quiet())
+      std::ranges::copy_if(served_, std::back_inserter(older), is_of(target));
     const auto found = find(target);
     if (found == locks_.end()) continue;  // another thread has done it
     const Lock held = *found;
