@@ -2,7 +2,9 @@
 a node.
 
 All sides run in turn, each in a process of its own. In a node, both the hosts and the engine use
-shared memory.
+shared memory. Over tcp, one more side is a connection without MPI (`plain`): two processes that
+only send and receive what the call needs show what the system takes, hence what no library can
+go below.
 """
 
 import pathlib
@@ -97,6 +99,21 @@ NO_BAR = {
         "post to wait",
     ),
 }
+# Calls over tcp, and the exchange of messages on a connection without MPI that each needs at least.
+PLAIN = {
+    "get 8": "get 8",
+    "get 2048": "get 2048",
+    "get 32768": "get 32768",
+    "put 8": "get 8",
+    "fetch_and_op": "get 8",
+    "compare_and_swap": "get 8",
+    "accumulate 1": "get 8",
+    "min of 128": "min of 128",
+    "lock get unlock": "get 8",
+    "fence": "fence",
+    "post to wait": "post to wait",
+    "computing": "computing",
+}
 PUTS = FLUSHES = 20 * 50  # number of operations that `counted` performs
 
 
@@ -110,7 +127,10 @@ def measure(launch, arguments):
     sides = {tag: Launch(Build(launch.build.directory, tag), timeout=300) for tag in tags}
     loaded = launch.build.preload().exists()
     found = {(network, side): [] for network in NETWORKS for side in (*tags, "engine")}
+    found["tcp", "plain"] = []
+    plain = [f"plain {call}" for call in dict.fromkeys(PLAIN.values())]
     for _ in range(rounds):
+        found["tcp", "plain"].append(run(launch, "tcp", arguments.quick, calls=plain))
         for network in NETWORKS:
             for tag, host in sides.items():
                 found[network, tag].append(
@@ -184,6 +204,9 @@ def cell(found, network, call, tags):
     row["engine_us"] = summarise(times) if times else "-"
     row["best"] = best or "-"
     row["over_best"] = row["engine_us"]["median"] / row[best] if times and best else "-"
+    plain = medians(found.get((network, "plain"), ()), f"plain {PLAIN.get(call)}")
+    row["plain_us"] = median(plain) if plain else "-"
+    row["over_plain"] = row["engine_us"]["median"] / row["plain_us"] if times and plain else "-"
     row["goal"] = goal(network, call)
     return row
 
@@ -215,6 +238,12 @@ def details(results):
         of_network = [row for row in cells if row["network"] == network]
         if of_network:
             named[f"{network}_worst"] = max(of_network, key=lambda row: row["over_best"])["call"]
+    over_plain = {row["call"]: row["over_plain"] for row in cells if row["over_plain"] != "-"}
+    if over_plain:
+        named["tcp_over_plain"] = median(list(over_plain.values()))
+        named["tcp_worst_over_plain"] = max(over_plain.values())
+    if "computing" in over_plain:
+        named["stall_over_plain"] = over_plain["computing"]
     return named
 
 

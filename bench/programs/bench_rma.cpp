@@ -1,7 +1,8 @@
 // The time of each one-sided call between two ranks: rank 0 measures, rank 1 is the target (fence
 // and post to wait: any number of ranks). Meanwhile the target is in a barrier, where any MPI makes
 // progress; except for `computing`, where it makes no MPI calls. Calls are timed in blocks that are
-// long compared with the clock's resolution; --calls names the calls to measure.
+// long compared with the clock's resolution; --calls names the calls to measure. Those that begin
+// with `plain` use a TCP connection without MPI: what the system takes for such a call at least.
 #include <dirent.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,10 +11,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <sstream>
 
 #include "bench.h"
+#include "plain_tcp.h"
 
 using bench::now_ns;
 using bench::Rows;
@@ -43,6 +46,7 @@ struct Place {
   std::int64_t* mine;  // this rank's window memory
   std::vector<std::int64_t> buffer = std::vector<std::int64_t>(largest / 8);
   std::int64_t added = 0;  // total added to the counter
+  std::optional<bench::PlainTcp> plain;
 };
 
 void get(Place& place, int bytes, MPI_Aint at = 0) {
@@ -116,6 +120,21 @@ void ping_pong(Place& place) {
   if (rank != origin) send();
 }
 
+// Bytes of the engine's messages besides data: a request, and a reply.
+constexpr std::size_t request = 48, reply = 24;
+
+// A request of `out` bytes of data from rank 0, and a reply with `back` bytes.
+void plain(Place& place, std::size_t out, std::size_t back) {
+  if (rank == origin) {
+    place.plain->ask(request + out, reply + back);
+  } else {
+    place.plain->answer(request + out, reply + back);
+  }
+}
+
+// Each rank tells the other something and waits for what the other says.
+void plain_meeting(Place& place) { place.plain->ask(reply, reply); }
+
 // within lock_all; without an epoch, because the call opens its own; made by both ranks
 enum class Epoch { locked, none, both };
 
@@ -157,6 +176,17 @@ const std::vector<Call> calls = {
     {"fence", Epoch::both, 1, [](Place& place) { MPI_Win_fence(0, place.window); }},
     {"post to wait", Epoch::both, 1, post_to_wait},
     {"messages", Epoch::both, 1, ping_pong},
+};
+
+// Likewise, measured only if they are named.
+const std::vector<Call> plain_calls = {
+    {"plain get 8", Epoch::both, 1, [](Place& place) { plain(place, 0, 8); }},
+    {"plain get 2048", Epoch::both, 1, [](Place& place) { plain(place, 0, 2048); }},
+    {"plain get 32768", Epoch::both, 1, [](Place& place) { plain(place, 0, 32768); }},
+    {"plain min of 128", Epoch::both, 1, [](Place& place) { plain(place, 1024, 0); }},
+    {"plain fence", Epoch::both, 1, plain_meeting},
+    {"plain post to wait", Epoch::both, 1,
+     [](Place& place) { plain_meeting(place), plain_meeting(place); }},
 };
 
 double timed(const Call& call, Place& place, int count) {
@@ -217,13 +247,13 @@ double ns_of(clockid_t clock) {
 // Returns the processor time of all threads but this one.
 double others_cpu_ns() { return ns_of(CLOCK_PROCESS_CPUTIME_ID) - ns_of(CLOCK_THREAD_CPUTIME_ID); }
 
-// While the target computes, rank 0 now and then gets `batch` words and flushes. Latencies are per
-// batch.
-void computing(Place& place, const char* name, int batch, int periods, int period_ms, Rows& rows) {
+// While the target computes, rank 0 now and then calls once(), which does `batch` operations.
+// Latencies are per call.
+template <class Once>
+void computing(const char* name, int batch, int periods, int period_ms, Once once, Rows& rows) {
   bench::Random random(5);
   std::vector<double> latencies;
   double cpu_ns = 0;
-  if (rank == origin) MPI_Win_lock_all(0, place.window);
   for (int period = 0; period < periods; ++period) {
     MPI_Barrier(MPI_COMM_WORLD);
     const std::int64_t end = now_ns() + period_ms * std::int64_t{1000000};
@@ -240,13 +270,11 @@ void computing(Place& place, const char* name, int batch, int periods, int perio
         while (now_ns() < next) {
         }
         const std::int64_t start = now_ns();
-        for (int i = 0; i < batch; ++i) get(place, 8, i);
-        flush(place);
+        once();
         latencies.push_back(static_cast<double>(now_ns() - start) / 1e3);
       }
     }
   }
-  if (rank == origin) MPI_Win_unlock_all(place.window);
   MPI_Bcast(&cpu_ns, 1, MPI_DOUBLE, target, MPI_COMM_WORLD);
   rows.begin();
   rows.field("call", name);
@@ -255,6 +283,27 @@ void computing(Place& place, const char* name, int batch, int periods, int perio
              cpu_ns / 1e3 /
                  std::max<double>(
                      1, static_cast<double>(latencies.size() * static_cast<std::size_t>(batch))));
+}
+
+// `batch` words are got and flushed.
+void computing(Place& place, const char* name, int batch, int periods, int period_ms, Rows& rows) {
+  if (rank == origin) MPI_Win_lock_all(0, place.window);
+  const auto once = [&] {
+    for (int i = 0; i < batch; ++i) get(place, 8, i);
+    flush(place);
+  };
+  computing(name, batch, periods, period_ms, once, rows);
+  if (rank == origin) MPI_Win_unlock_all(place.window);
+}
+
+// A thread of the target, asleep until something arrives, answers.
+void plain_computing(Place& place, int periods, int period_ms, Rows& rows) {
+  if (rank == target) place.plain->answer_in_a_thread(request, reply + 8);
+  computing(
+      "plain computing", 1, periods, period_ms, [&] { place.plain->ask(request, reply + 8); },
+      rows);
+  if (rank == origin) place.plain->hang_up();
+  if (rank == target) place.plain->wait_for_thread();
 }
 
 // Returns how often this process's agent threads, identified by name, went to sleep; -1 if there
@@ -365,11 +414,18 @@ int main(int argc, char** argv) {
   for (const Call& call : calls) {
     if (chosen(call.name)) measure(call, place, budget_ns, rows);
   }
+  const bool plainly =
+      std::ranges::any_of(only, [](const std::string& name) { return name.starts_with("plain"); });
+  if (plainly) place.plain.emplace(rank);
+  for (const Call& call : plain_calls) {
+    if (only.contains(call.name)) measure(call, place, budget_ns, rows);
+  }
   MPI_Bcast(&place.added, 1, MPI_INT64_T, origin, MPI_COMM_WORLD);
   check(place);
   if (chosen("computing")) computing(place, "computing", 1, periods, period_ms, rows);
   if (only.contains("computing 100"))
     computing(place, "computing 100", 100, periods, period_ms, rows);
+  if (only.contains("plain computing")) plain_computing(place, periods, period_ms, rows);
   if (only.contains("idle")) idle(rows, static_cast<int>(arguments.number("idle")));
   if (only.contains("counted")) counted(place, static_cast<int>(arguments.number("blocks")), 50);
   MPI_Barrier(MPI_COMM_WORLD);

@@ -26,6 +26,7 @@ FOUND = {
     ("tcp", "slow-1"): runs(get_8=30, put_8=5),
     ("tcp", "mpich-5.0.2"): runs(get_8=20, put_8=1),
     ("tcp", "engine"): runs(get_8=10, put_8=4),
+    ("tcp", "plain"): runs(plain_get_8=8),
     ("node", "slow-1"): runs(get_8=1),
     ("node", "mpich-5.0.2"): runs(get_8=2),
     ("node", "engine"): runs(get_8=10),
@@ -56,7 +57,16 @@ def test_the_worst_cell_is_of_its_network():
         )
     ]
     assert rma.worst(rows) == {"tcp_worst_over_host": 0.8, "node_worst_over_host": 10}
-    assert rma.details(rows) == {"tcp_worst": "put 8", "node_worst": "get 8"}
+    details = rma.details(rows)
+    assert (details["tcp_worst"], details["node_worst"]) == ("put 8", "get 8")
+
+
+def test_calls_over_tcp_are_compared_with_a_connection_without_mpi():
+    rows = [rma.cell(FOUND, "tcp", call, TAGS) for call in ("get 8", "put 8")]
+    assert [(row["plain_us"], row["over_plain"]) for row in rows] == [(8, 1.25), (8, 0.5)]
+    details = rma.details(rows)
+    assert (details["tcp_over_plain"], details["tcp_worst_over_plain"]) == (0.875, 1.25)
+    assert rma.cell(FOUND, "node", "get 8", TAGS)["plain_us"] == "-"
 
 
 def test_percentiles_are_of_the_values():
@@ -83,6 +93,24 @@ def test_every_call_is_measured_on_the_engine(mpi, preload, network):
     assert len(rows["computing"]["us"]) > 6, (
         "a get waits for the end of each computation: no engine"
     )
+
+
+@pytest.mark.one_mpi
+def test_a_connection_without_mpi_is_measured(mpi):
+    if not mpi.binary("bench_rma").exists():
+        pytest.skip("bench_rma is not built")
+    calls = {f"plain {call}" for call in rma.PLAIN.values()}
+    rows = rma.run(
+        Launch(Build(launch.BUILD, mpi.tag), timeout=100),
+        "tcp",
+        True,
+        calls=calls,
+        milliseconds=1,
+        periods=1,
+        period=30,
+    )
+    assert set(rows) == calls
+    assert all(rows[call]["us"] for call in calls)
 
 
 @pytest.mark.one_mpi
