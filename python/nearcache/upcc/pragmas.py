@@ -26,7 +26,7 @@ def mode(node):
 
 def without_lost(items):
     """The items of a block without pragmas about the loop behind them where that has become more than a loop."""
-    kept = []
+    kept: list[c_ast.Node] = []
     for item in reversed(items):
         about_a_loop = isinstance(item, c_ast.Pragma) and LOOP.match(text_of(item))
         if not about_a_loop or kept and isinstance(kept[-1], (*LOOPS, c_ast.Pragma)):
