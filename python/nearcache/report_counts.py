@@ -32,7 +32,7 @@ class Sum(NamedTuple):
 ACCESS_TYPES = [  # the order is that of the paper (CLaMPI, section III.B)
     AccessType("hits_full", "hit, full", "served from the cache"),
     AccessType("hits_pending", "hit, pending", "joined a get that was still in flight"),
-    AccessType("hits_partial", "hit, partial", "head served, tail fetched"),
+    AccessType("hits_partial", "hit, partial", "part served, rest fetched"),
     AccessType("direct", "miss, direct", "cached, room was free"),
     AccessType("conflicting", "miss, conflicting", "cached after evicting from the index"),
     AccessType("capacity", "miss, capacity", "cached after evicting from storage"),
