@@ -233,7 +233,7 @@ Outcome run(const Job& job) {
   const auto n = static_cast<std::size_t>(job.options.size);
   if ((n & (n - 1)) != 0 || n % static_cast<std::size_t>(job.ranks) != 0) {
     if (job.rank == 0)
-      std::fprintf(stderr, "fft3d: --size %zu is no power of two that %d ranks divide\n", n,
+      std::fprintf(stderr, "fft3d: --size %zu is not a power of two that %d ranks divide\n", n,
                    job.ranks);
     return outcome;
   }

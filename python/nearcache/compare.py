@@ -213,7 +213,7 @@ def compare(first: str, second: str, width: int | None) -> None:
     (bench, left), (other, right) = load(first), load(second)
     if bench != other:
         raise NearcacheError(
-            f"{first} is a {'bench result' if bench else 'report'} and {second} is none: there is nothing to compare"
+            f"{first} is a {'bench result' if bench else 'report'} and {second} is not: there is nothing to compare"
         )
     try:
         if not bench and api(left) != api(right):

@@ -371,7 +371,7 @@ def upc_findings(where: home.Home, item: PreloadObject) -> list[Finding]:
     missing = []
     if sys.version_info < (3, 11):
         missing.append(
-            f"a newer Python (this is {sys.version_info[0]}.{sys.version_info[1]}, upcc wants 3.11)"
+            f"a newer Python (this is {sys.version_info[0]}.{sys.version_info[1]}, upcc needs 3.11)"
         )
     if not importlib.util.find_spec("pycparser"):
         missing.append("the Python package pycparser (pip install pycparser)")

@@ -71,7 +71,7 @@ class Home:
         except ValueError as error:
             raise NearcacheError(f"{path} is damaged: {error}") from None
         if not isinstance(found, dict):
-            raise NearcacheError(f"{path} is damaged: it is no object")
+            raise NearcacheError(f"{path} is damaged: it is not a JSON object")
         return {key: value for key, value in found.items() if isinstance(value, str)}
 
     def objects(self) -> list[PreloadObject]:

@@ -184,7 +184,7 @@ def _flags(given: Mapping[str, Any]) -> list[str]:
     help="Print in which mode gets would have been served old data, as JSON",
 )
 @click.option(
-    "--progress", is_flag=True, help="Show progress even if standard error is no terminal"
+    "--progress", is_flag=True, help="Show progress even if standard error is not a terminal"
 )
 def simulate(names: tuple[str, ...], **given: Any) -> None:
     """Replay traces through the cache: what would it save, by policy, storage and index?

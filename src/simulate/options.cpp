@@ -207,7 +207,8 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
   app.add_option("--csv", arguments->csv, "Write the table there")->type_name("FILE");
   app.add_option("--json", arguments->json, "Write the result there; - is standard output")
       ->type_name("FILE");
-  app.add_flag("--progress", texts.progress, "Show progress though standard error is no terminal");
+  app.add_flag("--progress", texts.progress,
+               "Show progress even if standard error is not a terminal");
   app.set_version_flag("--version", version_text());
   try {
     app.parse(argc, argv);

@@ -139,7 +139,7 @@ void ncupc_place_aligned(ncupc_ptr* variable, const char* name, size_t size, siz
   }
   if (alignment > arena_alignment) {
     ncupc_error(file, line, name,
-                "an alignment of %zu bytes: that of shared data can be %zu at the most", alignment,
+                "an alignment of %zu bytes: that of shared data can be %zu at most", alignment,
                 arena_alignment);
   }
   const Placed one{variable, name, size, count, block, file, line};

@@ -67,7 +67,7 @@ def test_four_ranks_and_one(mpi, preload, app):
 @pytest.mark.parametrize(
     "words, code, message",
     [
-        (("fft3d", "--size", 12), 1, "fft3d: --size 12 is no power of two that 2 ranks divide"),
+        (("fft3d", "--size", 12), 1, "fft3d: --size 12 is not a power of two that 2 ranks divide"),
         (("dsde", "--way", "magic"), 2, "dsde: --way: magic not in"),
         (("milc_cg", "--rounds", 0), 2, "milc_cg: --rounds"),
     ],

@@ -46,7 +46,7 @@ def test_gdb_reads_shared_objects(form):
         '$upc_at(q, "struct pair")': "{x = 0, y = 7}",
         '$upc_element(p, -1, "int", 4)': "10",
         '$upc_at(none, "int")': "there is no shared object",
-        '$upc_at(3, "int")': "is no pointer to shared",
+        '$upc_at(3, "int")': "is not a pointer to shared",
     }
     words = [
         "gdb",

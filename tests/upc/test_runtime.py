@@ -220,7 +220,7 @@ def test_same_variable_with_two_layouts(shmem):
 @pytest.mark.parametrize(
     "alignment, message",
     [
-        ("8192", "second: an alignment of 8192 bytes: that of shared data can be 4096 at the most"),
+        ("8192", "second: an alignment of 8192 bytes: that of shared data can be 4096 at most"),
         ("64", "second: an alignment of 64 bytes, which another file does not say"),
     ],
 )

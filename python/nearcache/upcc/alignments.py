@@ -107,10 +107,12 @@ class Alignments(Part):
         if value > LARGEST:
             self.unit.error(
                 node.coord,
-                f"'{node.name}' is aligned to {value} bytes: a shared object can be to {LARGEST} at the most",
+                f"'{node.name}' is aligned to {value} bytes: a shared object can be aligned to {LARGEST} at most",
             )
         elif value < 0 or value & (value - 1):
-            self.unit.error(node.coord, f"the alignment of '{node.name}' is no power of 2: {value}")
+            self.unit.error(
+                node.coord, f"the alignment of '{node.name}' is not a power of 2: {value}"
+            )
         return [number(value)] if value > EVERY_OBJECTS else []
 
     @staticmethod

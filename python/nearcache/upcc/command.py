@@ -193,7 +193,7 @@ def expanded(words, within=()):
 def thread_count(text):
     threads = read_count(text)
     if not threads:
-        raise usage(f"-T wants a number of threads, 1 or more, and not '{text}'")
+        raise usage(f"-T needs a number of threads, 1 or more, not '{text}'")
     return threads
 
 
@@ -202,7 +202,7 @@ def heap_size(text):
     upcc."""
     size = read_bytes(text + "M" if text.isdigit() else "".join(text.split()))
     if not size or not float(size).is_integer():
-        raise usage(f"-shared-heap wants a size such as 512M, and not '{text}'")
+        raise usage(f"-shared-heap needs a size such as 512M, not '{text}'")
     return int(size)
 
 
@@ -228,7 +228,7 @@ class _Parser:
                 else word[len(name) :]
             )
         if self.at >= len(self.words):
-            raise usage(f"{name} wants a value")
+            raise usage(f"{name} needs a value")
         self.at += 1
         return self.words[self.at - 1]
 

@@ -246,11 +246,11 @@ def require_parser():
     if sys.version_info < (3, 11):
         raise UpcError(
             None,
-            f"upcc wants Python 3.11 or newer, and this is {sys.version_info[0]}.{sys.version_info[1]}",
+            f"upcc needs Python 3.11 or newer; this is {sys.version_info[0]}.{sys.version_info[1]}",
         )
     cure = f"{sys.executable} -m pip install 'pycparser>=3.12'"
     if not importlib.util.find_spec("pycparser"):
-        raise UpcError(None, f"upcc wants the Python package pycparser: {cure}")
+        raise UpcError(None, f"upcc needs the Python package pycparser: {cure}")
     import pycparser
 
     if [int(part) for part in pycparser.__version__.split(".")[:2]] < [
@@ -258,7 +258,7 @@ def require_parser():
         12,
     ]:  # a different kind of parser, without a class to extend
         raise UpcError(
-            None, f"upcc wants pycparser 3.12 or newer, and this is {pycparser.__version__}: {cure}"
+            None, f"upcc needs pycparser 3.12 or newer; this is {pycparser.__version__}: {cure}"
         )
 
 

@@ -183,7 +183,7 @@ class Expressions(Part):
         return Value(c_ast.UnaryOp("*", node), kind, lvalue=True)
 
     def visit_InitList(self, node):
-        self.unit.error(node.coord, "a list in braces is no expression")
+        self.unit.error(node.coord, "a list in braces is not an expression")
         return Value(node, types.Unknown())
 
     def visit_StatementExpr(self, node):
@@ -400,8 +400,8 @@ class Expressions(Part):
                 if value.type.is_pointer_to_shared and self._is_printf_like(name, kind):
                     self.unit.warn(
                         argument.coord,
-                        f"argument {position + 1} of '{name}', which takes any number of them, is a pointer-to-shared: C's "
-                        "library does not know what it is. Pass upc_threadof and upc_addrfield of it, or cast it",
+                        f"argument {position + 1} of '{name}', which takes any number of arguments, is a pointer-to-shared: "
+                        "the C library does not know what that is. Pass upc_threadof and upc_addrfield of it, or cast it",
                     )
                 made.append(value.node)
         return made

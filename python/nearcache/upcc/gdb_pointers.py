@@ -93,7 +93,7 @@ def object_at(thread, address, kind, pointer=None):
 def checked(pointer):
     """Return the parts of a pointer. Raises an error if it is null."""
     if not is_pointer(pointer.type):
-        raise gdb.GdbError(f"a {pointer.type} is no pointer to shared")
+        raise gdb.GdbError(f"a {pointer.type} is not a pointer to shared")
     thread, phase, address = parts(pointer)
     if address == 0:
         raise gdb.GdbError("there is no shared object: a null pointer")

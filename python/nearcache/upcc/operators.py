@@ -211,7 +211,9 @@ class Operators(Part):
                 self.unit.error(node.coord, "the address of a bit-field")
             return Value(found.pointer, types.Pointer(found.type))
         if not (found.lvalue or found.type.is_function or found.type.is_unknown):
-            self.unit.error(node.coord, f"{self._what(node.expr)} is no lvalue: it has no address")
+            self.unit.error(
+                node.coord, f"{self._what(node.expr)} is not an lvalue: it has no address"
+            )
         node.expr = found.node
         return Value(node, found.type if found.type.is_unknown else types.Pointer(found.type))
 
@@ -222,7 +224,7 @@ class Operators(Part):
     def must_be_lvalue(self, node, found):
         if isinstance(found, Value) and not (found.lvalue or found.type.is_unknown):
             self.unit.error(
-                node.coord, f"{self._what(node)} is no lvalue: it cannot be assigned to"
+                node.coord, f"{self._what(node)} is not an lvalue: it cannot be assigned to"
             )
 
     def _dereference(self, node):

@@ -80,7 +80,9 @@ class Size(click.ParamType):
         size = read_bytes("".join(str(value).split()))
         if size is None or size < 1 or not float(size).is_integer():
             self.fail(
-                f"{value!r} is no size: a number of bytes, with K, M, G or T (512M)", param, ctx
+                f"{value!r} is not a size: give a number of bytes, with K, M, G or T (512M)",
+                param,
+                ctx,
             )
         return int(size)
 

@@ -1,4 +1,4 @@
-// upc_localsizeof of a shared object that is no array: at least its size (6.4.1.1).
+// upc_localsizeof of a shared object that is not an array: at least its size (6.4.1.1).
 #include "check.h"
 
 struct record { int a; char b[5]; };

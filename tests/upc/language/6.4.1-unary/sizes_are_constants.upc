@@ -1,4 +1,4 @@
-// What upc_blocksizeof and its like give stands where C wants constants (6.4.1): upc_localsizeof if THREADS is static.
+// What upc_blocksizeof and its like give stands where C needs constants (6.4.1): upc_localsizeof if THREADS is static.
 #include "check.h"
 
 shared [3] int a[7 * THREADS];

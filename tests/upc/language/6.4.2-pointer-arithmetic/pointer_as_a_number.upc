@@ -1,4 +1,4 @@
-// A pointer to shared is no integer where C wants one, although a packed one is a number in C.
+// A pointer to shared is not an integer where C needs one, although a packed one is a number in C.
 shared int x, *p;
 int numbers[4];
 

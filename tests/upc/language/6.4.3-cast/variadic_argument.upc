@@ -9,7 +9,7 @@ static int any(int count, ...) { return count; } // may take it by va_arg(list, 
 int main(void)
 {
     char text[80];
-    printf("%p\n", p); // warning: argument 2 of 'printf', which takes any number of them, is a pointer-to-shared
+    printf("%p\n", p); // warning: argument 2 of 'printf', which takes any number of arguments, is a pointer-to-shared
     snprintf(text, sizeof text, "%d %p", x, &a[1]); // warning: argument 5 of 'snprintf'
     upc_forall (int i = 0; i < 4 * THREADS; i++; &a[i]) printf("%d %p\n", a[i], &a[i]); // warning: argument 3 of 'printf'
     printf("%d %zu %zu %p\n", *p, upc_threadof(p), upc_addrfield(p), (void *)&a[MYTHREAD]);

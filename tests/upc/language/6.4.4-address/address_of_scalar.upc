@@ -1,4 +1,4 @@
-// & of a shared object that is no array: affinity to thread 0 (6.4.4, 6.5.2).
+// & of a shared object that is not an array: affinity to thread 0 (6.4.4, 6.5.2).
 #include <upc.h>
 #include "check.h"
 

@@ -1,4 +1,4 @@
-// * wants a pointer (C99 6.5.3.2).
+// * needs a pointer (C99 6.5.3.2).
 shared int x;
 
 int main(void)

@@ -1,4 +1,4 @@
-// A shared object that is no array has affinity to thread 0, whatever its layout (6.5.2).
+// A shared object that is not an array has affinity to thread 0, whatever its layout (6.5.2).
 #include <upc.h>
 #include "check.h"
 

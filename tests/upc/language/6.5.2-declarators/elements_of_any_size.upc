@@ -1,4 +1,4 @@
-// Elements whose size is no power of two, in blocks.
+// Elements whose size is not a power of two, in blocks.
 #include <upc.h>
 #include "check.h"
 

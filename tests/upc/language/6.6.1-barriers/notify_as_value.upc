@@ -1,4 +1,4 @@
-// upc_notify is no expression (6.6.1).
+// upc_notify is not an expression (6.6.1).
 int main(void)
 {
     int x = upc_notify; // error: .*

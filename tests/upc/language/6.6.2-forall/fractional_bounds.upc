@@ -1,4 +1,4 @@
-// A bound that is no integer: the last iteration is the one below it, whoever makes it (6.6.2).
+// A bound that is not an integer: the last iteration is the one below it, whoever makes it (6.6.2).
 #include "check.h"
 
 shared int a[20 * THREADS];

@@ -1,4 +1,4 @@
-// A private pointer is no affinity (6.6.2).
+// A private pointer is not an affinity (6.6.2).
 int a[4];
 
 int main(void)

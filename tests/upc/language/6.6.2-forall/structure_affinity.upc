@@ -1,4 +1,4 @@
-// A structure is no affinity (6.6.2).
+// A structure is not an affinity (6.6.2).
 shared struct { int x; } s;
 
 int main(void)
