@@ -38,6 +38,7 @@ libsimgrid-dev  cmd:smpicxx
 clang           clang
 libclang-rt-dev clang-runtime
 valgrind        cmd:valgrind
+gdb             cmd:gdb
 spin            cmd:spin
 iproute2        cmd:ip
 doxygen         cmd:doxygen
