@@ -214,6 +214,8 @@ def test_a_loss_is_shown_as_a_loss(nearcache, tmp_path, lost, headline, tile, te
     "helped, saved, wall, told",
     [
         (True, 1.95, 1.95, "About 2.0 times faster than uncached (3.9 s, estimated)."),
+        (True, 8.92, 1.0, "About 9.9 times faster than uncached (9.92 s, estimated)."),
+        (True, 402.5, 1.0, "About 404 times faster than uncached (404 s, estimated)."),
         (
             True,
             0.04,

@@ -53,7 +53,8 @@ def headline(document: Report) -> str:
     how = "faster" if verdict["helped"] else "slower"
     if factor < 1.05:
         return f"{fallback(verdict)[:-1]}: less than 5% {how} than uncached ({scale_seconds(uncached)}, estimated)."
-    return f"About {factor:.1f} times {how} than uncached ({scale_seconds(uncached)}, estimated)."
+    times = f"{factor:.1f}" if factor < 9.95 else f"{factor:.0f}"
+    return f"About {times} times {how} than uncached ({scale_seconds(uncached)}, estimated)."
 
 
 def scale_seconds(value: float) -> str:
