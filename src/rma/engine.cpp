@@ -103,7 +103,7 @@ void Engine::received(int from, std::span<const std::byte> batch) {
   for (Message message; sound && reader.next(&message);) sound = take(from, message);
   settle();
   if (!sound) return lost(from, "it broke the protocol of one-sided communication");
-  if (reader.malformed()) lost(from, "it sent what is no batch of messages");
+  if (reader.malformed()) lost(from, "it sent something other than a batch of messages");
 }
 
 // Returns false if no rank that follows the protocol would send the message.

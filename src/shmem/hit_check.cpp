@@ -80,7 +80,7 @@ std::string cause(const Hint& hint, const Place& old) {
   const bool current = hint.call != nullptr && hint.acquires == context.acquires.load();
   if (!current || !hint.tells || hint.place == old) {
     const std::string none =
-        current && !hint.tells ? std::string(" (") + hint.call + " is none)" : std::string();
+        current && !hint.tells ? std::string(" (") + hint.call + " is not one)" : std::string();
     return "since then this PE has made no call by which it could learn of a write" + none +
            ": it did so by a load, or outside of OpenSHMEM; wait by shmem_wait_until, or call "
            "nearcache_shmem_acquire() after that";

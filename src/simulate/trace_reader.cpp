@@ -142,7 +142,7 @@ bool TraceReader::next(TraceEvent* event) {
     if (records_left_ == 0) return fail("more records than announced");
     --records_left_;
     shown = true;
-    if (!decode(event, &shown)) return fail("a record that is no record");
+    if (!decode(event, &shown)) return fail("bytes that are not a record");
   }
   return true;
 }

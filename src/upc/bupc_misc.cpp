@@ -59,7 +59,7 @@ ncupc_ptr bupc_local_to_shared(void* ptr, int thread, int phase) {
                 "the pointer is not to shared memory of this thread");
   }
   if (phase < 0 || phase >= UPC_MAX_BLOCK_SIZE)
-    ncupc_error(nullptr, 0, "bupc_local_to_shared", "%d is no phase", phase);
+    ncupc_error(nullptr, 0, "bupc_local_to_shared", "%d is not a phase", phase);
   return ncupc_make(static_cast<uint64_t>(place - runtime.arena), static_cast<size_t>(thread),
                     static_cast<size_t>(phase));
 }

@@ -17,13 +17,13 @@ constexpr size_t semaphore_bytes = 64;  // a cache line of its own, as others po
 uint64_t value_of(uint64_t word) { return word & UINT32_MAX; }
 
 uint64_t checked(uint64_t word, const char* call) {
-  if ((word & mark_mask) != mark) ncupc_error(nullptr, 0, call, "this is no semaphore");
+  if ((word & mark_mask) != mark) ncupc_error(nullptr, 0, call, "this is not a semaphore");
   return word;
 }
 
 void check(const char* call, ncupc_ptr s, size_t n) {
   if (ncupc_is_null(s)) ncupc_error(nullptr, 0, call, "the semaphore is a null pointer");
-  if (ncupc_address(s) % 8 != 0) ncupc_error(nullptr, 0, call, "this is no semaphore");
+  if (ncupc_address(s) % 8 != 0) ncupc_error(nullptr, 0, call, "this is not a semaphore");
   if (n > BUPC_SEM_MAXVALUE) ncupc_error(nullptr, 0, call, "%zu is above BUPC_SEM_MAXVALUE", n);
 }
 

@@ -188,7 +188,7 @@ File& file_of(ncupc_ptr handle, const char* call) {
   const bool possible = !ncupc_is_null(handle) && address % 16 == 0 &&
                         address <= runtime.arena_bytes - sizeof(Handle);
   if (!possible || own_part(handle).mark != open_mark)
-    ncupc_error(nullptr, 0, call, "this is no open file");
+    ncupc_error(nullptr, 0, call, "this is not an open file");
   return *own_part(handle).file;
 }
 

@@ -69,7 +69,7 @@ bool copy_is_complete(upc_handle_t handle) { return handle <= runtime.copies.com
 
 void complete_copy(upc_handle_t handle, const char* call) {
   if (handle > runtime.copies.started)
-    ncupc_error(nullptr, 0, call, "%llu is no handle of this thread",
+    ncupc_error(nullptr, 0, call, "%llu is not a handle of this thread",
                 static_cast<unsigned long long>(handle));
   complete_up_to(handle);
 }

@@ -155,7 +155,7 @@ Operation<T> operation(const Call& call, upc_op_t op, T (*function)(T, T)) {
     case UPC_NONCOMM_FUNC:
       return users(call, function);
     default:
-      fail(call, "0x%lx is no operation of reductions", op);
+      fail(call, "0x%lx is not an operation of reductions", op);
   }
 }
 

@@ -22,7 +22,7 @@ def checked(shmem, way, **more):
         ("polls_for_words", "learned by polling by gets of block 1 of the symmetric heap"),
         ("loads", "no call by which it could learn of a write"),
         ("relaxes", "learned by shmem_long_atomic_fetch of block 1 of the symmetric heap"),
-        ("fences", "no call by which it could learn of a write (shmem_fence is none)"),
+        ("fences", "no call by which it could learn of a write (shmem_fence is not one)"),
         ("polls_in_threads", "learned by polling by gets of block 1 of the symmetric heap"),
     ],
 )

@@ -152,17 +152,17 @@ TEST(Trace, WhatIsNoTraceIsRefused) {
 TEST(Trace, DamageIsToldWithItsPlace) {
   const auto error_of = [](TraceBytes& trace) { return read_bytes(trace).error; };
   TraceBytes no_window;
-  EXPECT_NE(error_of(no_window.block().get(1, 0, 8)).find("no record"), std::string::npos);
+  EXPECT_NE(error_of(no_window.block().get(1, 0, 8)).find("not a record"), std::string::npos);
   TraceBytes no_outcome;
   EXPECT_NE(
       error_of(no_outcome.block().select(1).head(TraceKind::get, 9).varint(0).varint(0).varint(8))
-          .find("no record"),
+          .find("not a record"),
       std::string::npos);
   TraceBytes after_end;
   EXPECT_NE(error_of(after_end.block().end().block().time(1)).find("after the end"),
             std::string::npos);
   TraceBytes too_far;
-  EXPECT_NE(error_of(too_far.block().select(1).get(1, INT64_MAX, 8)).find("no record"),
+  EXPECT_NE(error_of(too_far.block().select(1).get(1, INT64_MAX, 8)).find("not a record"),
             std::string::npos);
   TraceBytes miscounted;
   miscounted.block().select(1).get(1, 0, 8).close();

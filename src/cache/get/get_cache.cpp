@@ -713,7 +713,7 @@ const char* GetCache::check() const {
       return "an entry is not found by its place";
     listed += static_cast<uint64_t>(places);
   }
-  if (listed != ranges_.places()) return "places of what is no entry are listed";
+  if (listed != ranges_.places()) return "places of something that is not an entry are listed";
   if (reachable + bare != index_.used()) return "the index counts other entries than there are";
   return policy().check(PolicyView(const_cast<GetCache&>(*this)));  // only reads
 }
@@ -727,7 +727,7 @@ const char* GetCache::check_queues(int count) const {
     for (EntryId id = queue.first; id != no_entry; id = links_[id].after) {
       if (links_[id].before != before) return "a queue's back link is wrong";
       if (!entries_[id].holds_storage() || ++queued > live_)
-        return "a queue holds what is no entry";
+        return "a queue holds something that is not an entry";
       if (count > 1 && (entries_[id].flags & flags_segment) >> segment_shift != segment)
         return "an entry stands in another queue than its own";
       bytes += storage_.room(id);

@@ -379,7 +379,7 @@ const char* Shard::check() {
     if (!read(id, &found)) continue;
     const Entry& entry = cache_->entry(id);
     if (entry.state != State::cached)
-      wrong = "what is published is no entry";
+      wrong = "what is published is not an entry";
     else if (entry.key() != found.said.key || entry.size != found.said.size)
       wrong = "what is published is another entry";
     else if (place_of(id) != found.said.place)

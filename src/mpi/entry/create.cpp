@@ -143,7 +143,7 @@ std::string why_never_coherent(const Creation& creation, const std::vector<int>&
   if (creation.obstacle != Obstacle::none || creation.dynamic)
     return "it is a dynamic or shared window";
   if (info_value(creation.info, "no_locks", &found) == "true" && found)
-    return "the info key no_locks: its end is no barrier";
+    return "the info key no_locks: its end is not a barrier";
   if (!releases_are_visible(creation.caller, &why)) return why;
   return context.coherence.propose(members, slot);
 }
