@@ -24,11 +24,12 @@ using Answer = CachedWindow::Answer;
 // The memory of all ranks, a cached window over it, and the operations issued but not completed.
 struct Program {
   explicit Program(Mode mode, CachedWindow::Data data = CachedWindow::Data::moved,
-                   uint64_t storage = 1 << 16, int64_t unit = 1, int64_t least_bytes = memory_bytes)
+                   uint64_t storage = 1 << 16, int64_t unit = 1, int64_t least_bytes = memory_bytes,
+                   int64_t bytes = memory_bytes)
       : window({own_rank, ranks, unit, least_bytes}, rules(mode, storage), &budget, &acquires,
                data) {
     for (uint32_t rank = 0; rank < ranks; ++rank) {
-      memory[rank].resize(memory_bytes);
+      memory[rank].resize(static_cast<size_t>(bytes));
       for (size_t at = 0; at < memory[rank].size(); ++at)
         memory[rank][at] = static_cast<std::byte>(at * 7 + rank * 31);
     }
@@ -51,9 +52,9 @@ struct Program {
         {get.key.target, [=, this] {
            const CachedWindow::Line& line = decision.line;
            if (line.bytes > 0) {
-             ASSERT_LE(line.from + static_cast<int64_t>(line.bytes), memory_bytes);
-             std::memcpy(line.buffer, &memory[get.key.target][static_cast<size_t>(line.from)],
-                         line.bytes);
+             const std::vector<std::byte>& all = memory[get.key.target];
+             ASSERT_LE(static_cast<size_t>(line.from) + line.bytes, all.size());
+             std::memcpy(line.buffer, &all[static_cast<size_t>(line.from)], line.bytes);
              return;
            }
            std::memcpy(static_cast<std::byte*>(get.origin) + head,
@@ -74,11 +75,11 @@ struct Program {
       if (ahead.line.bytes == 0) continue;
       ++read_ahead_of;
       moves.push_back({get.key.target, [=, this] {
-                         ASSERT_TRUE(ahead.line.from >= 0 &&
-                                     ahead.line.from + static_cast<int64_t>(ahead.line.bytes) <=
-                                         memory_bytes);
-                         std::memcpy(ahead.line.buffer,
-                                     &memory[get.key.target][static_cast<size_t>(ahead.line.from)],
+                         const std::vector<std::byte>& all = memory[get.key.target];
+                         ASSERT_GE(ahead.line.from, 0);
+                         ASSERT_LE(static_cast<size_t>(ahead.line.from) + ahead.line.bytes,
+                                   all.size());
+                         std::memcpy(ahead.line.buffer, &all[static_cast<size_t>(ahead.line.from)],
                                      ahead.line.bytes);
                        }});
       window.issued_ahead(get, ahead);
@@ -492,6 +493,34 @@ TEST(CachedWindowTest, gets_that_wait_for_a_line_have_their_parts_of_it) {
   EXPECT_TRUE(program.is_memory(to.data(), 1, 3072, 512));
 }
 
+TEST(CachedWindowTest, neighbours_wait_for_a_line_that_the_storage_has_no_room_for) {
+  for (const bool copies_pay : {true, false}) {
+    Program program(Mode::always, CachedWindow::Data::moved, 48);
+    ASSERT_TRUE(program.window.make_cache(program.window.growth_within(1 << 20)));
+    if (!copies_pay) program.window.set_costs(1, 0);
+    std::array<std::byte, 1024> to{};
+    const auto read = [&](int64_t first) {
+      uint64_t fetched = 0;
+      for (int64_t at = 0; at < 1024; at += 8)
+        fetched += program.get(plain_get(1, first + at, 8, &to[static_cast<size_t>(at)])).answer !=
+                   Answer::served;
+      program.sync(Targets::all());
+      EXPECT_TRUE(program.is_memory(to.data(), 1, first, 1024));
+      return fetched;
+    };
+    read(0);  // learns
+    EXPECT_LE(read(2048), 16u) << "128 elements in lines of at least 64 bytes";
+    EXPECT_EQ(program.window.cache()->check(), nullptr);
+  }
+}
+
+TEST(CachedWindowTest, lines_end_where_they_are_given_up_before_their_neighbours_are_requested) {
+  Program program(Mode::always, CachedWindow::Data::moved, 48);
+  for (int round = 0; round < 20; ++round) read_elements(program, 0, 1024);
+  Buffer to{};
+  EXPECT_EQ(program.get(plain_get(1, 2048, 8, to.data())).line.bytes, 0u);
+}
+
 TEST(CachedWindowTest, a_line_is_not_fetched_over_an_own_write_under_way) {
   Program program(Mode::always);
   read_elements(program, 0, 1024);
@@ -699,7 +728,8 @@ class CachedWindowRandomTest : public testing::TestWithParam<std::tuple<Mode, in
 
 TEST_P(CachedWindowRandomTest, every_get_brings_what_memory_held) {
   const auto [mode, seed] = GetParam();
-  Program program(mode, CachedWindow::Data::moved, 1 << 12);
+  constexpr int64_t most = 1 << 14;
+  Program program(mode, CachedWindow::Data::moved, 1 << 12, 1, most, most);
   std::mt19937 random(static_cast<unsigned>(seed));
   struct Asked {
     RemoteGet get;
@@ -722,8 +752,7 @@ TEST_P(CachedWindowRandomTest, every_get_brings_what_memory_held) {
     const bool walks = step % 64 < 24;
     const auto target = static_cast<uint32_t>(walks ? 1 : 1 + random() % 3);
     if (walks)
-      walked =
-          walked + 544 > memory_bytes - 8 ? static_cast<int64_t>(random() % 40 * 24) : walked + 544;
+      walked = walked + 544 > most - 8 ? static_cast<int64_t>(random() % 40 * 24) : walked + 544;
     const auto at = walks ? walked : static_cast<int64_t>(random() % 40 * 24);
     const uint64_t bytes = walks ? 8 : 1 + random() % 120;
     const unsigned what = random() % 100;

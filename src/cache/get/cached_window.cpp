@@ -760,6 +760,8 @@ void CachedWindow::missed(const Decision& decision, Outcome outcome, Issued* iss
   }
 }
 
+// A line for which there is no room in storage can still be found while it is in flight: it was
+// fetched for its neighbours, which are often requested before it is complete.
 EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, uint32_t record,
                                 Issued* issued) {
   if (decision.answer == Answer::rest && !decision.whole) {
@@ -785,15 +787,18 @@ EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, 
     missed(decision, entry == no_entry ? Outcome::failing : Outcome::direct, issued);
     return entry;
   }
+  EntryId entry = no_entry;
   if (rules_.skip_cheap && !cache_->worth_storing(get.hash, get.bytes, hit_cost_ns(get.bytes))) {
     cache_->remember(get.hash);
     missed(decision, Outcome::failing, issued);
-    return no_entry;
+  } else {
+    const GetCache::Inserted inserted = cache_->insert(get.hash, get.key, get.bytes, record);
+    entry = inserted.entry;
+    missed(decision, outcome_of(inserted.how), issued);
+    issued->crowded = issued->outcome == Outcome::capacity || issued->outcome == Outcome::failing;
   }
-  const GetCache::Inserted inserted = cache_->insert(get.hash, get.key, get.bytes, record);
-  missed(decision, outcome_of(inserted.how), issued);
-  issued->crowded = issued->outcome == Outcome::capacity || issued->outcome == Outcome::failing;
-  return inserted.entry;
+  if (entry != no_entry || decision.line.bytes == 0) return entry;
+  return cache_->insert_bare(get.hash, get.key, get.bytes, record);
 }
 
 // Returns false if another thread's synchronisation or write intervened: what was fetched may be

@@ -28,7 +28,9 @@ class Lines {
 
   // Reports that a small get of byte `at` missed, in generation `generation` of the cache.
   void missed(uint32_t target, int64_t at, uint32_t generation);
-  // Reports that a line was fetched for a get of byte `at`, and is kept.
+  // Reports that a line is being fetched for a get of byte `at`. Lines that are given up before
+  // their neighbours are requested count as unused, so lines end where the storage is too small for
+  // them.
   void fetched(const Key& line, int64_t at, uint32_t generation);
   // Reports that an entry which begins at `line` served byte `at`. Returns true if further uses of
   // this entry tell nothing new.
