@@ -515,10 +515,36 @@ TEST(CachedWindowTest, neighbours_wait_for_a_line_that_the_storage_has_no_room_f
 }
 
 TEST(CachedWindowTest, lines_end_where_they_are_given_up_before_their_neighbours_are_requested) {
-  Program program(Mode::always, CachedWindow::Data::moved, 48);
-  for (int round = 0; round < 20; ++round) read_elements(program, 0, 1024);
+  constexpr int64_t bytes = 1 << 16;
+  Program program(Mode::always, CachedWindow::Data::moved, 48, 1, bytes, bytes);
   Buffer to{};
-  EXPECT_EQ(program.get(plain_get(1, 2048, 8, to.data())).line.bytes, 0u);
+  uint64_t last = 0;
+  for (int64_t i = 0; i < 8 * 128; ++i) {
+    last = program.get(plain_get(1, i % 128 * 512 + i / 128 * 8, 8, to.data())).line.bytes;
+    program.sync(Targets::one(1));
+  }
+  EXPECT_EQ(last, 0u);
+}
+
+// What fills the storage is used more often in the long run, but not next.
+TEST(CachedWindowTest, a_line_whose_neighbours_are_read_next_is_kept_though_the_storage_is_full) {
+  constexpr int64_t bytes = 1 << 16, first = 1 << 13;
+  Program program(Mode::always, CachedWindow::Data::moved, 1 << 12, 1, bytes, bytes);
+  for (int round = 0; round < 40; ++round) {
+    for (int64_t at = 0; at < 4096; at += 256) {
+      Buffer to{};
+      program.get(plain_get(1, at, 256, to.data()));
+      program.sync(Targets::one(1));
+    }
+  }
+  uint64_t fetched = 0;
+  for (int64_t i = 0; i < 400; ++i) {
+    const int64_t line = first + i * 37 % 100 * 512;
+    const uint64_t of_line = read_elements(program, line, line + 64);
+    if (i >= 200) fetched += of_line;
+  }
+  EXPECT_LT(fetched, 300u) << "of 1600 elements, in bursts of eight";
+  EXPECT_EQ(program.window.cache()->check(), nullptr);
 }
 
 TEST(CachedWindowTest, a_line_is_not_fetched_over_an_own_write_under_way) {

@@ -55,6 +55,39 @@ TEST(Lines, ARepeatOfTheSameBytesIsNoNeighbour) {
   EXPECT_EQ(learner.lines->length(), 0u);
 }
 
+// Every line is requested for four of its words, one after the other or in turn with others.
+void request_words(Lines& lines, bool kept, bool one_after_the_other) {
+  constexpr int64_t count = 400;
+  for (int64_t i = 0; i < 4 * count; ++i) {
+    const int64_t which = one_after_the_other ? i / 4 : i % count;
+    const int64_t word = one_after_the_other ? i % 4 : i / count;
+    const Key line{which * 512, 1, 0};
+    if (kept && word > 0) {
+      lines.used(line, line.displacement + 8 * word, 1);
+    } else {
+      lines.fetched(line, line.displacement + 8 * word, 1);
+    }
+  }
+}
+
+TEST(Lines, AreDueWhereNeighboursAreRequestedSoonThoughNoLineIsKept) {
+  for (const bool kept : {true, false}) {
+    auto lines = std::make_unique<Lines>();
+    EXPECT_FALSE(lines->due());
+    request_words(*lines, kept, true);
+    EXPECT_TRUE(lines->due()) << kept;
+  }
+}
+
+TEST(Lines, AreNotDueWhereNeighboursAreRequestedMuchLater) {
+  for (const bool kept : {true, false}) {
+    auto lines = std::make_unique<Lines>();
+    request_words(*lines, kept, true);
+    request_words(*lines, kept, false);
+    EXPECT_FALSE(lines->due()) << kept;
+  }
+}
+
 TEST(Lines, SayWhenNothingMoreIsToBeLearnedOfOne) {
   Lines lines;
   const Key line{8192, 1, 0};

@@ -126,6 +126,20 @@ TEST(Policy, RateLetsSmallEntriesTakeThePlaceOfLargeOnes) {
   EXPECT_GE(small_hits, 24) << "of the 32 that storage has room for";
 }
 
+TEST(Policy, RateAdmitsWhatIsDueAtOnceAndNothingElseInPlaceOfAPopularSet) {
+  Engine engine(sized(1000, 16 * 512));
+  for (int round = 0; round < 100; ++round) {
+    for (int64_t i = 0; i < 16; ++i) engine.get(at(i * 512), 512);
+  }
+  for (const bool due : {false, true}) {
+    const Key key = at(1 << 20);
+    const auto inserted = engine.cache->insert(hash_key(key), key, 512, 1, due);
+    EXPECT_EQ(inserted.entry != no_entry, due);
+    EXPECT_EQ(inserted.how, due ? GetCache::Insert::capacity : GetCache::Insert::not_admitted);
+  }
+  EXPECT_EQ(engine.cache->check(), nullptr);
+}
+
 // Keys are used for a while and then never again: past popularity must not keep them.
 TEST(Policy, RateLetsGoOfWhatIsDoneWith) {
   Engine engine(sized(4000, 100 * 512));

@@ -792,7 +792,8 @@ EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, 
     cache_->remember(get.hash);
     missed(decision, Outcome::failing, issued);
   } else {
-    const GetCache::Inserted inserted = cache_->insert(get.hash, get.key, get.bytes, record);
+    const bool due = decision.line.bytes > 0 && lines_ != nullptr && lines_->due();
+    const GetCache::Inserted inserted = cache_->insert(get.hash, get.key, get.bytes, record, due);
     entry = inserted.entry;
     missed(decision, outcome_of(inserted.how), issued);
     issued->crowded = issued->outcome == Outcome::capacity || issued->outcome == Outcome::failing;

@@ -404,10 +404,11 @@ void GetCache::prefetch(uint64_t bytes) const {
   __builtin_prefetch(&rate_);
 }
 
-GetCache::Inserted GetCache::insert(uint64_t hash, const Key& key, uint64_t bytes, uint32_t token) {
+GetCache::Inserted GetCache::insert(uint64_t hash, const Key& key, uint64_t bytes, uint32_t token,
+                                    bool due) {
   if (stale_) purge();
   age_sketch();
-  Newcomer newcomer{key, hash, bytes, sketch_.count(hash)};
+  Newcomer newcomer{key, hash, bytes, sketch_.count(hash), due};
   policy().judge(PolicyView(*this), &newcomer);
   const bool seen = newcomer.past > 0;
   note_miss(hash);
@@ -501,7 +502,7 @@ EntryId GetCache::grow(uint64_t hash, EntryId id, uint64_t bytes, uint32_t token
       storage_.release(moved);
       return no_entry;
     }
-    policy().inserted(PolicyView(*this), moved, {entries_[moved].key(), hash, bytes, 0, 0});
+    policy().inserted(PolicyView(*this), moved, {entries_[moved].key(), hash, bytes, 0});
     to.hits = from.hits;
     to.stamp = from.stamp;
     to.last_hit = from.last_hit;

@@ -199,7 +199,8 @@ class alignas(64) GetCache {
   };
 
   // Reserves room for a get that lookup() did not find and that is being issued as record `token`.
-  Inserted insert(uint64_t hash, const Key& key, uint64_t bytes, uint32_t token);
+  // `due`: it will be hit soon, whatever its past says.
+  Inserted insert(uint64_t hash, const Key& key, uint64_t bytes, uint32_t token, bool due = false);
   // Like insert(), but without storage: repeats find the record while the get is in flight, and
   // nothing is kept afterwards.
   EntryId insert_bare(uint64_t hash, const Key& key, uint64_t bytes, uint32_t token);

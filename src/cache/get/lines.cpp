@@ -10,9 +10,9 @@ Lines::Seen* Lines::Sample::find(uint64_t hash) {
 }
 
 // Returns true if it replaces another one that was not used.
-bool Lines::Sample::add(Seen* seen, uint64_t hash, uint16_t at) {
+bool Lines::Sample::add(Seen* seen, uint64_t hash, uint16_t at, uint16_t when) {
   const bool unused = seen->name != 0 && !seen->used;
-  *seen = {name_of(hash), at, false};
+  *seen = {name_of(hash), at, false, when};
   if (bits_ < most_bits && ++kept_ > slots) {
     ++bits_;
     kept_ /= 2;
@@ -33,9 +33,9 @@ void Lines::missed(uint32_t target, int64_t at, uint32_t generation) {
   const auto place = static_cast<uint16_t>(at % block);
   if (seen->name == name_of(hash)) {
     near_ += seen->at != place ? 1 : 0;
-    seen->at = place;
+    seen->at = place & 0x7fff;
   } else {
-    missed_.add(seen, hash, place);
+    missed_.add(seen, hash, place, 0);
   }
   if (++misses_ < span) return;
   if (near_ * 4 >= misses_) {
@@ -47,10 +47,14 @@ void Lines::missed(uint32_t target, int64_t at, uint32_t generation) {
 }
 
 void Lines::fetched(const Key& line, int64_t at, uint32_t generation) {
+  ++lines_;
   const uint64_t hash = hash_of(line.target, line.displacement, generation);
   Seen* seen = fetched_.find(hash);
   if (seen == nullptr) return;
-  if (fetched_.add(seen, hash, static_cast<uint16_t>(at - line.displacement))) {
+  const auto place = static_cast<uint16_t>(at - line.displacement);
+  // It was refused or evicted, and would have been used.
+  if (seen->name == name_of(hash) && !seen->used && seen->at != place && is_recent(*seen)) ++soon_;
+  if (fetched_.add(seen, hash, place, lines_)) {
     ++unused_;
     judge();
   }
@@ -63,21 +67,25 @@ bool Lines::used(const Key& line, int64_t at, uint32_t generation) {
   if (seen->at == static_cast<uint16_t>(at - line.displacement)) return false;
   seen->used = true;
   ++used_;
+  soon_ += is_recent(*seen) ? 1 : 0;
   judge();
   return true;
 }
 
 // A line that leads to a hit saves microseconds; one that does not costs its place in storage and
-// some 100 ns.
+// some 100 ns. Lines become due if three quarters lead to one soon, and stay so while two thirds
+// do, as 32 lines are few.
 void Lines::judge() {
-  if (used_ + unused_ < judged) return;
-  if (used_ * 4 < unused_) {
+  const uint32_t lines = used_ + unused_;
+  if (lines < judged) return;
+  due_ = due_ ? soon_ * 3 >= lines * 2 : soon_ * 4 >= lines * 3;
+  if (!due_ && used_ * 4 < unused_) {
     length_ = length_ / 2 < shortest ? 0 : length_ / 2;
     misses_ = near_ = 0;
     paused_ = pause_;
     pause_ = std::min(2 * pause_, longest_pause);
   }
-  used_ = unused_ = 0;
+  used_ = unused_ = soon_ = 0;
 }
 
 std::byte* LineBuffers::take(uint64_t bytes) {

@@ -20,6 +20,7 @@ struct Newcomer {
   uint64_t hash;
   uint64_t bytes;
   uint32_t past;     // how often it was requested before, according to the sketch
+  bool due = false;  // will be hit soon, whatever its past says
   double value = 0;  // by the policy's own measure; set by judge()
 };
 
