@@ -287,6 +287,29 @@ void memory_is_aligned_as_was_asked() {
   }
 }
 
+// Parts without elements have no say in what an accumulate computes with.
+void structs_with_empty_parts() {
+  if (!check::cached()) return check::skip("hosts end, or find an error");
+  Words words(4);
+  const int lengths[] = {1, 0, 2, 1};
+  const MPI_Aint places[] = {0, 100, 16, 24};
+  MPI_Datatype nothing, type;
+  MPI_Type_contiguous(0, MPI_SHORT, &nothing);
+  const MPI_Datatype parts[] = {MPI_INT64_T, MPI_DOUBLE, MPI_INT64_T, nothing};
+  MPI_Type_create_struct(4, lengths, places, parts, &type);
+  MPI_Type_commit(&type);
+  const int64_t data[] = {1, 2, 3, 4};
+  for (int round = 1; round <= 3; ++round) {
+    MPI_Win_fence(0, words.win);
+    EXPECT_EQ(MPI_Accumulate(data, 1, type, next_rank(), 0, 1, type, MPI_SUM, words.win),
+              MPI_SUCCESS);
+    MPI_Win_fence(0, words.win);
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(words.memory[i], i == 1 ? 0 : round * data[i]);
+  }
+  MPI_Type_free(&nothing);
+  MPI_Type_free(&type);
+}
+
 // Freeing a request does not wait: the target makes no progress until this rank tells it to.
 void a_request_that_is_freed_is_not_waited_for() {
   Words words(2);
@@ -1081,6 +1104,7 @@ int main(int argc, char** argv) {
          the_compared_value_is_replaced_by_the_old_one},
         {"a_callback_looks_at_a_window_that_is_freed", a_callback_looks_at_a_window_that_is_freed},
         {"memory_is_aligned_as_was_asked", memory_is_aligned_as_was_asked},
+        {"structs_with_empty_parts", structs_with_empty_parts},
         {"a_request_that_is_freed_is_not_waited_for", a_request_that_is_freed_is_not_waited_for},
         {"epochs_with_nobody", epochs_with_nobody},
         {"epochs_of_two_windows_overlap", epochs_of_two_windows_overlap},

@@ -353,17 +353,30 @@ int combiner_of(MPI_Datatype datatype) {
   return read_envelope(datatype, &contents) ? contents.combiner : MPI_UNDEFINED;
 }
 
+namespace {
+
+// Whether the i-th part of a datatype has elements: structs may have empty ones of any type.
+bool has_elements(const Contents& contents, size_t i) {
+  int size = 0;
+  return (contents.combiner != MPI_COMBINER_STRUCT || contents.number(1 + i) > 0) &&
+         (next.Type_size(contents.types[i], &size) != MPI_SUCCESS || size != 0);
+}
+
+}  // namespace
+
 MPI_Datatype base_type(MPI_Datatype datatype) {
   Contents contents;
   if (!read_envelope(datatype, &contents)) return MPI_DATATYPE_NULL;
   if (combiner_is_named(contents.combiner)) return datatype;
   if (!read_contents(datatype, &contents)) return MPI_DATATYPE_NULL;
   MPI_Datatype base = MPI_DATATYPE_NULL;
-  bool one = !contents.types.empty();
+  bool one = true;
   for (size_t i = 0; i < contents.types.size(); ++i) {
-    const MPI_Datatype child = base_type(contents.types[i]);
-    one = one && child != MPI_DATATYPE_NULL && (i == 0 || child == base);
-    base = child;
+    if (contents.types.size() == 1 || has_elements(contents, i)) {
+      const MPI_Datatype child = base_type(contents.types[i]);
+      one = one && child != MPI_DATATYPE_NULL && (base == MPI_DATATYPE_NULL || child == base);
+      base = child;
+    }
     if (!is_named(contents.types[i])) next.Type_free(&contents.types[i]);
   }
   return one ? base : MPI_DATATYPE_NULL;
