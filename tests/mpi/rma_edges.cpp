@@ -12,6 +12,8 @@
 #include <initializer_list>
 #include <memory>
 #include <random>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "check.h"
@@ -284,6 +286,53 @@ void memory_is_aligned_as_was_asked() {
       MPI_Win_free(&win);
     }
     MPI_Info_free(&info);
+  }
+}
+
+// The standard's info keys, whether the window was created with them or they were set later.
+void info_keys_are_told() {
+  if (!check::cached()) return check::skip("hosts tell some of them only");
+  const std::pair<const char*, const char*> keys[] = {{"no_locks", "true"},
+                                                      {"accumulate_ordering", "rar,waw"},
+                                                      {"accumulate_ops", "same_op"},
+                                                      {"same_size", "true"},
+                                                      {"same_disp_unit", "true"}};
+  const auto value_of = [](MPI_Win win, const char* key) {
+    MPI_Info all;
+    char value[64] = {};
+    int found = 0;
+    MPI_Win_get_info(win, &all);
+    MPI_Info_get(all, key, sizeof value - 1, value, &found);
+    MPI_Info_free(&all);
+    return std::string(found ? value : "none");
+  };
+  for (const bool dynamic : {false, true}) {
+    for (const auto& [key, value] : keys) {
+      MPI_Info info = check::info(key, value), wrong = check::info(key, "nonsense");
+      MPI_Win without, with;
+      int64_t memory = 0;
+      if (dynamic) {
+        MPI_Win_create_dynamic(MPI_INFO_NULL, check::world, &without);
+        MPI_Win_create_dynamic(info, check::world, &with);
+      } else {
+        MPI_Win_create(&memory, 8, 8, MPI_INFO_NULL, check::world, &without);
+        MPI_Win_create(&memory, 8, 8, info, check::world, &with);
+      }
+      EXPECT(value_of(with, key) == value);
+      const std::string standard = value_of(without, key);
+      EXPECT(standard != "none" && standard != value);
+      MPI_Win_set_errhandler(without, MPI_ERRORS_RETURN);
+      MPI_Win_set_info(without, wrong);  // an error or ignored
+      EXPECT(value_of(without, key) == standard);
+      MPI_Win_set_info(without, info);
+      EXPECT(value_of(without, key) == value);
+      // MPICH's key: this memory is not from MPI.
+      EXPECT(value_of(with, "alloc_shm") != "true");
+      MPI_Win_free(&without);
+      MPI_Win_free(&with);
+      MPI_Info_free(&info);
+      MPI_Info_free(&wrong);
+    }
   }
 }
 
@@ -1104,6 +1153,7 @@ int main(int argc, char** argv) {
          the_compared_value_is_replaced_by_the_old_one},
         {"a_callback_looks_at_a_window_that_is_freed", a_callback_looks_at_a_window_that_is_freed},
         {"memory_is_aligned_as_was_asked", memory_is_aligned_as_was_asked},
+        {"info_keys_are_told", info_keys_are_told},
         {"structs_with_empty_parts", structs_with_empty_parts},
         {"a_request_that_is_freed_is_not_waited_for", a_request_that_is_freed_is_not_waited_for},
         {"epochs_with_nobody", epochs_with_nobody},

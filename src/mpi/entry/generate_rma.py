@@ -69,8 +69,9 @@ SHORT = {
     "Get": "get_word(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype)",
     "Win_flush": "flush_at_once(rank)",
 }
+INFO = {"Win_set_info": "set_info(info)", "Win_get_info": "get_info(info_used)"}
 # Queries about a window, which callbacks of its attributes may still make while it is freed.
-DESCRIPTIONS = ("Win_get_group", "Win_shared_query")
+DESCRIPTIONS = ("Win_get_group", "Win_get_info", "Win_shared_query")
 CREATIONS = ("Win_create", "Win_allocate", "Win_create_dynamic")
 
 
@@ -90,6 +91,12 @@ def body(row):
         return [
             "EngineWindow* window = win == nullptr ? nullptr : engine_window(*win);",
             f"return window == nullptr ? {below} : engine_Win_free(window, win);",
+        ]
+    if name in INFO:  # the host reports its own errors
+        find = "window_to_describe" if name in DESCRIPTIONS else "engine_window"
+        return [
+            f"EngineWindow* window = {find}(win);",
+            f"return window == nullptr ? {below} : window->{INFO[name]};",
         ]
     if name == "Win_get_attr":
         return [

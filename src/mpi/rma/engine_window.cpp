@@ -811,6 +811,29 @@ bool EngineWindow::get_attr(int keyval, void* value, int* flag) {
 
 int EngineWindow::get_group(MPI_Group* group) { return next.Group_excl(group_, 0, nullptr, group); }
 
+int EngineWindow::set_info(MPI_Info info) {
+  const int rc = below_engine().Win_set_info(handle_, info);
+  if (rc != MPI_SUCCESS) return rc;
+  const rma::Agent::Lock lock(&station_->agent());
+  hints_.take(info);
+  return MPI_SUCCESS;
+}
+
+int EngineWindow::get_info(MPI_Info* info) {
+  const int rc = below_engine().Win_get_info(handle_, info);
+  if (rc != MPI_SUCCESS) return rc;
+  // MPICH's key, true of the handle, whose memory it has allocated.
+  char unused[8];
+  int found = 0;
+  if (shape_.flavor != MPI_WIN_FLAVOR_ALLOCATE &&
+      next.Info_get(*info, const_cast<char*>("alloc_shm"), sizeof unused - 1, unused, &found) ==
+          MPI_SUCCESS &&
+      found != 0)
+    next.Info_set(*info, const_cast<char*>("alloc_shm"), const_cast<char*>("false"));
+  const rma::Agent::Lock lock(&station_->agent());
+  return hints_.write_to(*info);
+}
+
 // Reports errors of what followed the last fence: nobody else will ask for them.
 void EngineWindow::tell_last_error() {
   Status status = Status::ok;

@@ -21,6 +21,7 @@
 #include "mpi/mpi_api.h"
 #include "mpi/process/context.h"
 #include "mpi/rma/elements_of.h"
+#include "mpi/rma/hints.h"
 #include "mpi/rma/host_turns.h"
 #include "mpi/rma/recent_operations.h"
 #include "mpi/rma/station.h"
@@ -59,7 +60,7 @@ class EngineWindow {
   // Takes ownership of the handle and the group. `shared`: the window's memory, if it is in the
   // arena.
   EngineWindow(Station* station, MPI_Win handle, MPI_Group group, rma::Window* window,
-               const Shape& shape, std::byte* shared)
+               const Shape& shape, std::byte* shared, MPI_Info info)
       : station_(station),
         handle_(handle),
         group_(group),
@@ -68,6 +69,7 @@ class EngineWindow {
         shared_(shared),
         engine_(&station->engine()),
         process_(engine_->process()) {
+    hints_.take(info);
     recent_operations.begin();
   }
   ~EngineWindow();
@@ -246,6 +248,9 @@ class EngineWindow {
   // Returns false if the attribute is to be answered by the host.
   bool get_attr(int keyval, void* value, int* flag);
   int get_group(MPI_Group* group);
+  // Return an error code of the host, which has called the error handler.
+  int set_info(MPI_Info info);
+  int get_info(MPI_Info* info);
   // Follows MPI-4.1 for windows that are not shared: only this rank's memory is accessible, not
   // that of other ranks. MPI_PROC_NULL stands for the lowest rank.
   template <class Unit>
@@ -396,6 +401,7 @@ class EngineWindow {
   std::vector<int> counting_;  // 0, 1, 2, ..., as many as groups have needed so far
   size_t exposed_ = 0;         // number of origins of the exposure epoch
   int model_ = MPI_WIN_UNIFIED;
+  Hints hints_;  // under the agent's lock
 };
 
 }  // namespace nearcache::mpi

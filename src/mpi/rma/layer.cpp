@@ -205,7 +205,7 @@ rma::Window* open_window(const Part& part, Agreed agreed) {
 
 // Creates the window, or lets the host do so. `make` makes this rank's part.
 template <class Host, class Make>
-int create_window(MPI_Comm comm, MPI_Win* win, Host host, Make make) {
+int create_window(MPI_Comm comm, MPI_Info info, MPI_Win* win, Host host, Make make) {
   EngineLayer& layer = engine_layer();
   Part part;
   Agreed agreed{.members = members_of(comm)};
@@ -223,8 +223,9 @@ int create_window(MPI_Comm comm, MPI_Win* win, Host host, Make make) {
   MPI_Group group = MPI_GROUP_NULL;
   next.Comm_group(comm, &group);
   rma::Window* const window = open_window(part, std::move(agreed));
-  layer.windows.add(handle_bits(part.handle), new EngineWindow(&layer.station, part.handle, group,
-                                                               window, part.shape, part.shared));
+  layer.windows.add(
+      handle_bits(part.handle),
+      new EngineWindow(&layer.station, part.handle, group, window, part.shape, part.shared, info));
   *win = part.handle;
   log(LogLevel::info,
       "a window is done by the RMA engine; memory in reach of this rank: of %zu of %d",
@@ -263,7 +264,7 @@ bool make_mere_handle(MPI_Info info, MPI_Win* handle) {
 template <class Host>
 int engine_Win_create(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
                       MPI_Win* win, Host host) {
-  return create_window(comm, win, host, [&](Part* part) {
+  return create_window(comm, info, win, host, [&](Part* part) {
     part->shape = {base, size, static_cast<int>(unit), MPI_WIN_FLAVOR_CREATE};
     return valid_unit(size, unit) && make_mere_handle(info, &part->handle);
   });
@@ -293,14 +294,14 @@ int engine_Win_allocate(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm co
   };
   bool by_host = false;
   const int rc = create_window(
-      comm, win, [&] { return by_host = true, host(); }, make);
+      comm, info, win, [&] { return by_host = true, host(); }, make);
   if (!by_host) *static_cast<void**>(baseptr) = base;
   return rc;
 }
 
 template <class Host>
 int engine_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win, Host host) {
-  return create_window(comm, win, host, [&](Part* part) {
+  return create_window(comm, info, win, host, [&](Part* part) {
     part->shape = {MPI_BOTTOM, 0, 1, MPI_WIN_FLAVOR_DYNAMIC};
     return make_mere_handle(info, &part->handle);
   });
