@@ -1,6 +1,6 @@
 // The first windows of a job, during which the RMA engine is set up: made by threads at the same
-// time, in another order on each rank; with a rank so late that others continue without it; and
-// with ranks that are stopped meanwhile.
+// time, in another order on each rank; with a rank so late that others continue without it; with
+// one whose engine is another; and with ranks that are stopped meanwhile.
 #include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
@@ -64,6 +64,16 @@ void with_a_late_rank() {
   MPI_Comm_free(&other);
 }
 
+// As if it had been built for another byte order, or from other sources.
+void with_another_engine() {
+  using Distort = void (*)(unsigned long);
+  const auto distort = reinterpret_cast<Distort>(dlsym(RTLD_DEFAULT, "shim_distort"));
+  if (distort == nullptr) return check::skip("nothing distorts what ranks say of themselves");
+  if (rank == 1) distort(0x0550);
+  use(check::world, 5);  // the host's windows, on all ranks
+  use(check::world, 6);
+}
+
 // Stops all ranks, as batch systems do with a job, for longer than any rank waits; that time must
 // not count.
 void of_a_job_that_is_stopped() {
@@ -86,6 +96,7 @@ int main(int argc, char** argv) {
   return check::run(argc, argv, 2,
                     {{"of_threads", of_threads},
                      {"with_a_late_rank", with_a_late_rank},
+                     {"with_another_engine", with_another_engine},
                      {"of_a_job_that_is_stopped", of_a_job_that_is_stopped}},
                     MPI_THREAD_MULTIPLE);
 }

@@ -318,6 +318,22 @@ def test_ranks_that_have_given_up_a_late_one_make_its_window_by_the_host_with_it
     assert result.output.count("a window is done by the RMA engine") == 3
 
 
+@pytest.mark.few_mpis
+def test_ranks_with_another_version_or_byte_order_are_refused(mpi, preload):
+    words = ["--only", "with_another_engine"]
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_VERBOSE": "2"}
+    shim = [mpi.binary("libshim_mpi.so")]
+    result = launch.run(mpi, 3, "rma_first", *words, below=shim, env=env)
+    if result.lines("skipped"):
+        pytest.skip("this MPI has no threads")
+    result.check()
+    assert result.lines("ok") == ["ok with_another_engine"]
+    assert "a window is done by the RMA engine" not in result.output
+    why = "rank 1 of its communicator has another version, byte order or word size"
+    assert result.output.count(f"a window is not done by the RMA engine: {why}") >= 6
+    assert result.output.count(f"rma: windows are left to MPI: {why}") == 1
+
+
 @pytest.mark.one_mpi
 @pytest.mark.slow
 def test_ranks_that_are_stopped_together_are_not_late(mpi, preload):

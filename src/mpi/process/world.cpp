@@ -17,8 +17,9 @@ constexpr uint64_t hash_word(uint64_t sum, uint64_t word) {
   return sum ^ sum >> 29;
 }
 
-// of the word that says where a rank is: it has said so; it has the RMA engine
-constexpr uint64_t known_bit = 1, engine_bit = 2;
+// of the word that says where a rank is: it has said so; the kind of its RMA engine, 0 if it has
+// none
+constexpr uint64_t known_bit = 1, engine_bits = 0xfffe;
 
 // Under SimGrid's SMPI, the simulated node, of which one process has many.
 std::string name_of_node() {
@@ -33,11 +34,13 @@ std::string name_of_node() {
 #endif
 }
 
-uint64_t hash_of_node() {
+uint64_t hash_of(std::string_view text) {
   uint64_t sum = 1;
-  for (const char c : name_of_node()) sum = hash_word(sum, static_cast<unsigned char>(c));
-  return (sum & ~engine_bit) | known_bit;
+  for (const char c : text) sum = hash_word(sum, static_cast<unsigned char>(c));
+  return sum;
 }
+
+uint64_t hash_of_node() { return (hash_of(name_of_node()) & ~engine_bits) | known_bit; }
 
 template <class Meeting>
 int forget_meeting(MPI_Comm, int, void* attribute, void*) {
@@ -135,7 +138,7 @@ std::shared_ptr<World::Meeting> World::begin_meeting(MPI_Comm comm,
                                                      const std::vector<int>& members) {
   auto meeting = std::make_shared<Meeting>(members);
   Exchange& exchange = meeting->exchange;
-  exchange.sent()[0] = hash_of_node() | (has_engine_ ? engine_bit : 0);
+  exchange.sent()[0] = hash_of_node() | engine_;
   if (!exchange.gather_to_all(comm)) return nullptr;
   next.Comm_set_attr(comm, meeting_keyval(), new std::shared_ptr<Meeting>(meeting));
   return meeting;
@@ -149,8 +152,12 @@ bool World::meet(MPI_Comm comm, const std::vector<int>& members, Met* met, uint6
   met->left_alone = meeting->left_alone;
   if (!have_come(meeting, patience)) return false;
   met->far = far_of(members);
-  met->all_have_engine = std::ranges::all_of(
-      meeting->exchange.received(), [](uint64_t word) { return (word & engine_bit) != 0; });
+  const auto engine = [](uint64_t word) { return word & engine_bits; };
+  const std::vector<uint64_t>& all = meeting->exchange.received();
+  met->all_have_engine = std::ranges::all_of(all, [&](uint64_t word) { return engine(word) != 0; });
+  const auto other =
+      std::ranges::find_if(all, [&](uint64_t word) { return engine(word) != engine(all.front()); });
+  met->other_engine = other == all.end() ? -1 : static_cast<int>(other - all.begin());
   return true;
 }
 
@@ -176,9 +183,14 @@ bool World::have_come(const std::shared_ptr<Meeting>& meeting, uint64_t patience
 void World::learn(Meeting* meeting) {
   for (size_t i = 0; i < meeting->members.size(); ++i)
     nodes_[static_cast<size_t>(meeting->members[i])] =
-        meeting->exchange.received()[i] & ~engine_bit;
+        meeting->exchange.received()[i] & ~engine_bits;
   meeting->over = true;
   all_met_ = all_met_ || meeting->members.size() == nodes_.size();
+}
+
+void World::offer_engine(std::string_view kind) {
+  constexpr uint64_t not_none = 2;
+  engine_ = (hash_of(kind) & engine_bits) | not_none;
 }
 
 void World::do_without_engine(MPI_Comm comm) {

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "mpi/mpi_api.h"
@@ -45,6 +46,7 @@ class World {
   struct Met {
     std::vector<uint8_t> far;      // by rank: it is on another node
     bool all_have_engine = false;  // all ranks have the RMA engine
+    int other_engine = -1;         // a rank that has another one than the first rank; -1: none
     // they have agreed not to use it, because one of them came late (`do_without_engine`)
     bool without_engine = false;
     bool left_alone = false;  // a rank came late: no windows on it (`leave_alone`)
@@ -53,8 +55,9 @@ class World {
   // over `comm`. Waits for up to `patience` nanoseconds, or not at all once some rank has failed to
   // answer. Thread-safe.
   bool meet(MPI_Comm comm, const std::vector<int>& members, Met* met, uint64_t patience);
-  // Declares that this process has the RMA engine. Call before any meeting.
-  void offer_engine() { has_engine_ = true; }
+  // Declares that this process has the RMA engine. `kind` says all that must be the same at ranks
+  // whose engines are to work together. Call before any meeting.
+  void offer_engine(std::string_view kind);
   // Records that the engine takes no windows on `comm`. Called by all of its ranks alike, including
   // those that came too late for the others.
   void do_without_engine(MPI_Comm comm);
@@ -105,7 +108,7 @@ class World {
   bool group_known_ = false;
   int rank_ = 0, ranks_ = 1;
   MPI_Group group_{};
-  bool has_engine_ = false;
+  uint64_t engine_ = 0;  // the kind of RMA engine, in engine_bits; 0: none
 #ifdef NEARCACHE_HAS_Session_init
   MPI_Session session_{};
   MPI_Comm everybody_{};  // of our session

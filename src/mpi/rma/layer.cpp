@@ -19,6 +19,8 @@
 #include "mpi/rma/handles.h"
 #include "mpi/rma/straight.h"
 #include "mpi/types/type_map.h"
+#include "net/handshake.h"
+#include "telemetry/report.h"
 
 namespace nearcache::mpi {
 namespace {
@@ -121,6 +123,26 @@ bool has_room() {
   return station.node() == nullptr || station.node()->has_room();
 }
 
+// What must be the same at all ranks: they send each other memory as it is.
+std::string kind_of_engine() {
+  std::string all = version_text();
+  for (const uint64_t each : {uint64_t{std::endian::native == std::endian::little},
+                              uint64_t{sizeof(void*)}, net::Hello::our_format})
+    all += ' ' + std::to_string(each);
+  return all;
+}
+
+// Returns why the host takes a window.
+std::string refuse_other_engine(int rank, int other) {
+  static std::atomic<bool> told{false};
+  const std::string why = "rank " + std::to_string(other) +
+                          " of its communicator has another version, byte order or word size of "
+                          "the RMA engine than rank 0";
+  if (rank == 0 && !told.exchange(true))
+    log(LogLevel::warning, "rma: windows are left to MPI: %s", why.c_str());
+  return why;
+}
+
 struct Agreed {
   std::vector<int> members;
   uint64_t id = 0;
@@ -141,6 +163,7 @@ std::string agree_on_engine(MPI_Comm comm, Make make, Part* part, Agreed* window
   const bool late = !world.meet(comm, window->members, &met, patience_ns(size));
   if (met.without_engine) return "one of its ranks was late";
   if (!late && !met.all_have_engine) return "one of its ranks runs without the engine";
+  if (!late && met.other_engine >= 0) return refuse_other_engine(rank, met.other_engine);
   const bool far = std::ranges::any_of(met.far, [](uint8_t each) { return each != 0; });
   bool usable = true, made = false;
   for (;;) {
@@ -340,7 +363,7 @@ void rma_install([[maybe_unused]] RmaUse use) {
   the_layer = new EngineLayer;
   EngineLayer& layer = engine_layer();
   layer.use = use;
-  context.world.offer_engine();
+  context.world.offer_engine(kind_of_engine());
   allow_blocks(1 << 24);  // 256 MiB of runs
   install(&layer.layer);
   if (World::model_is_open()) layer.handles.begin();

@@ -12,6 +12,7 @@
  *   shim_wait_for_flush()    returns when a flush is at the gate
  *   shim_let_go()            opens the gate
  *   shim_late(seconds)       delays the start of the next MPI_Iallgather
+ *   shim_distort(bits)       inverts these bits of what the next MPI_Iallgather sends, a word
  *   shim_calls(name)         returns the number of calls of that name
  *   shim_most_at_once()      returns the most threads that were in MPI_Win_allocate and
  *                            MPI_Win_free at the same time; each call takes some milliseconds
@@ -49,6 +50,7 @@ static struct put held[64];
 static int windows_at_once, most_at_once;
 static int puts_held, holding, at_gate, open_gate;
 static unsigned late;
+static unsigned long distorted; /* bits */
 
 EXPORT void (*shim_at_end)(void);
 
@@ -94,6 +96,8 @@ EXPORT long shim_calls(const char* text) {
 }
 
 EXPORT void shim_late(unsigned seconds) { late = seconds; }
+
+EXPORT void shim_distort(unsigned long bits) { distorted = bits; }
 
 EXPORT void shim_hold(void) {
   pthread_mutex_lock(&lock);
@@ -251,6 +255,10 @@ int MPI_Iallgather(const void* from, int count, MPI_Datatype type, void* to, int
   const unsigned seconds = late;
   late = 0;
   sleep(seconds);
+  if (distorted) {
+    *(unsigned long*)from ^= distorted; /* the sender's own memory, which it does not read again */
+    distorted = 0;
+  }
   return PMPI_Iallgather(from, count, type, to, to_count, to_type, comm, request);
 }
 
