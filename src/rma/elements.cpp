@@ -1,5 +1,6 @@
 #include "rma/elements.h"
 
+#include <bit>
 #include <complex>
 #include <concepts>
 #include <cstddef>
@@ -18,6 +19,58 @@ using Float128 = long double;  // has 128 bits if __float128 is missing
 
 struct Opaque {
   std::byte byte;
+};
+
+// Half precision (IEEE 754 binary16), which not every compiler has. A sum or product of floats that
+// is then rounded is the rounded exact one: floats have more than twice the digits.
+struct Half {
+  uint16_t bits;
+
+  Half() = default;
+  explicit Half(float value) {
+    const auto whole = std::bit_cast<uint32_t>(value);
+    const uint32_t size = whole & 0x7fffffff;
+    uint32_t rounded;
+    if (size > 0x7f800000) {
+      rounded = 0x7e00;  // not a number
+    } else if (size >= 0x477ff000) {
+      rounded = 0x7c00;  // from 65520 on: infinite
+    } else if (size < 0x38800000) {
+      // Below 2^-14: added to 0.5, whose last bit has the weight of theirs.
+      rounded = std::bit_cast<uint32_t>(std::bit_cast<float>(size) + 0.5f) -
+                std::bit_cast<uint32_t>(0.5f);
+    } else {
+      rounded = (size + 0xfff + (size >> 13 & 1) - 0x38000000) >> 13;
+    }
+    bits = static_cast<uint16_t>(whole >> 16 & 0x8000u) | static_cast<uint16_t>(rounded);
+  }
+  operator float() const {
+    const uint32_t exponent = bits >> 10 & 31, digits = bits & 1023u;
+    const uint32_t sign = (bits & 0x8000u) << 16;
+    if (exponent == 0) {
+      constexpr float least = 1.0f / (1 << 24);
+      return std::bit_cast<float>(sign |
+                                  std::bit_cast<uint32_t>(static_cast<float>(digits) * least));
+    }
+    return std::bit_cast<float>(sign | (exponent == 31 ? 255 : exponent + 112) << 23 |
+                                digits << 13);
+  }
+  friend Half operator+(Half a, Half b) { return Half(float{a} + float{b}); }
+  friend Half operator*(Half a, Half b) { return Half(float{a} * float{b}); }
+  friend bool operator<(Half a, Half b) { return float{a} < float{b}; }
+};
+struct Complex32 {
+  Half real, imaginary;
+
+  Complex32() = default;
+  explicit Complex32(std::complex<float> value) : real(value.real()), imaginary(value.imag()) {}
+  operator std::complex<float>() const { return {real, imaginary}; }
+  friend Complex32 operator+(Complex32 a, Complex32 b) {
+    return Complex32(std::complex<float>(a) + std::complex<float>(b));
+  }
+  friend Complex32 operator*(Complex32 a, Complex32 b) {
+    return Complex32(std::complex<float>(a) * std::complex<float>(b));
+  }
 };
 struct Complex256 {
   Float128 real, imaginary;
@@ -39,7 +92,8 @@ struct Pair {
 template <class T>
 inline constexpr bool is_whole = std::is_integral_v<T> || std::is_same_v<T, Int128>;
 template <class T>
-inline constexpr bool is_real = std::is_floating_point_v<T> || std::is_same_v<T, Float128>;
+inline constexpr bool is_real =
+    std::is_floating_point_v<T> || std::is_same_v<T, Float128> || std::is_same_v<T, Half>;
 template <class T>
 inline constexpr bool is_opaque = std::is_same_v<T, Opaque>;
 template <class T>
@@ -276,6 +330,8 @@ auto with_type(Element element, Function function) {
       return function(Type<uint64_t>());
     case Element::int128:
       return function(Type<Int128>());
+    case Element::float16:
+      return function(Type<Half>());
     case Element::float32:
       return function(Type<float>());
     case Element::float64:
@@ -284,6 +340,8 @@ auto with_type(Element element, Function function) {
       return function(Type<long double>());
     case Element::float128:
       return function(Type<Float128>());
+    case Element::complex32:
+      return function(Type<Complex32>());
     case Element::complex64:
       return function(Type<std::complex<float>>());
     case Element::complex128:

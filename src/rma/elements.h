@@ -21,10 +21,12 @@ enum class Element : uint8_t {
   int64,
   uint64,
   int128,
+  float16,
   float32,
   float64,
   long_double,
   float128,
+  complex32,
   complex64,
   complex128,
   complex_long_double,
@@ -38,7 +40,7 @@ enum class Element : uint8_t {
   pair_of_floats,
   pair_of_doubles
 };
-inline constexpr int element_count = 26;
+inline constexpr int element_count = 28;
 
 enum class Operation : uint8_t {
   replace,

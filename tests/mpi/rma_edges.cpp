@@ -752,6 +752,16 @@ bool has_long_doubles(MPI_Datatype type) {
                           MPI_LONG_DOUBLE_INT});
 }
 
+bool has_halves(MPI_Datatype type) {
+#ifdef MPI_REAL2
+  if (type == MPI_REAL2) return true;
+#endif
+#ifdef MPI_COMPLEX4
+  if (type == MPI_COMPLEX4) return true;
+#endif
+  return false;
+}
+
 template <class T>
 void write_as(int64_t number, char* to) {
   const T value = static_cast<T>(number);
@@ -768,6 +778,18 @@ void write_number(const Named& what, int64_t number, char* to) {
   std::memset(to, 0, static_cast<size_t>(extent));
   const MPI_Datatype type = what.type;
   const int five = 5;
+  if (has_halves(type)) {
+    const uint16_t halves[] = {0, 0x3c00, 0x4000, 0x4200};  // 0 to 3 in half precision
+    std::memcpy(to, &halves[number], sizeof halves[number]);
+    return;
+  }
+#ifdef MPI_REAL4
+  if (is_one_of(type, {MPI_REAL4, MPI_COMPLEX8})) return write_as<float>(number, to);
+  if (is_one_of(type, {MPI_REAL8, MPI_COMPLEX16})) return write_as<double>(number, to);
+#endif
+#ifdef MPI_DOUBLE_COMPLEX
+  if (type == MPI_DOUBLE_COMPLEX) return write_as<double>(number, to);
+#endif
   if (is_one_of(type, {MPI_FLOAT, MPI_REAL, MPI_C_FLOAT_COMPLEX, MPI_CXX_FLOAT_COMPLEX, MPI_COMPLEX,
                        MPI_FLOAT_INT})) {
     write_as<float>(number, to);
@@ -1013,6 +1035,7 @@ void accumulates_are_as_reductions() {
                          {"int8_t", MPI_INT8_T},
                          {"int16_t", MPI_INT16_T},
                          {"int32_t", MPI_INT32_T},
+                         {"int64_t", MPI_INT64_T},
                          {"uint8_t", MPI_UINT8_T},
                          {"uint16_t", MPI_UINT16_T},
                          {"uint32_t", MPI_UINT32_T},
@@ -1051,6 +1074,25 @@ void accumulates_are_as_reductions() {
 #endif
 #ifdef MPI_LOGICAL16
                          {"LOGICAL*16", MPI_LOGICAL16},
+#endif
+#ifdef MPI_INTEGER1
+                         {"INTEGER*1", MPI_INTEGER1},
+                         {"INTEGER*2", MPI_INTEGER2},
+                         {"INTEGER*4", MPI_INTEGER4},
+                         {"INTEGER*8", MPI_INTEGER8},
+                         {"REAL*4", MPI_REAL4},
+                         {"REAL*8", MPI_REAL8},
+                         {"COMPLEX*8", MPI_COMPLEX8},
+                         {"COMPLEX*16", MPI_COMPLEX16},
+#endif
+#ifdef MPI_DOUBLE_COMPLEX
+                         {"DOUBLE COMPLEX", MPI_DOUBLE_COMPLEX},
+#endif
+#ifdef MPI_REAL2
+                         {"REAL*2", MPI_REAL2},
+#endif
+#ifdef MPI_COMPLEX4
+                         {"COMPLEX*4", MPI_COMPLEX4},
 #endif
                          {"float, int", MPI_FLOAT_INT},
                          {"double, int", MPI_DOUBLE_INT},

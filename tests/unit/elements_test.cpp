@@ -143,6 +143,47 @@ TEST(Elements, RealAndComplexNumbers) {
 #endif
 }
 
+// As bits: sign, 5 of the exponent, 10 of the digits behind the point.
+TEST(Elements, HalfPrecisionIsRoundedToTheNearest) {
+  constexpr uint16_t one = 0x3c00, one_and_least = 0x3c01, two = 0x4000, three = 0x4200;
+  constexpr uint16_t sign = 0x8000, half_of_least = 0x1000, more = 0x1001;
+  constexpr uint16_t most = 0x7bff, infinite = 0x7c00, smallest = 1, smallest_normal = 0x400;
+  const auto is = [](Operation operation, int memory, int data, int expected) {
+    const auto got = result(operation, Element::float16, static_cast<uint16_t>(memory),
+                            static_cast<uint16_t>(data));
+    EXPECT_EQ(got, expected) << memory << " " << data;
+  };
+  is(Operation::sum, one, one, two);
+  is(Operation::sum, one, two, three);
+  is(Operation::sum, one, half_of_least, one);  // halfway: to the even one
+  is(Operation::sum, one, more, one_and_least);
+  is(Operation::sum, one_and_least, half_of_least, one_and_least + 1);
+  is(Operation::sum, one, sign | one, 0);
+  is(Operation::sum, most, most, infinite);
+  is(Operation::sum, most, one, most);
+  is(Operation::sum, smallest, smallest, 2);
+  is(Operation::sum, smallest_normal, sign | smallest, smallest_normal - 1);
+  is(Operation::sum, smallest_normal - 1, smallest, smallest_normal);
+  is(Operation::product, three, sign | two, sign | 0x4600);
+  is(Operation::product, smallest, 0x3800, 0);  // halfway between nothing and the smallest
+  is(Operation::product, 3, 0x3800, 2);
+  is(Operation::product, smallest_normal, 0x3800, 0x200);
+  is(Operation::minimum, one, sign | two, sign | two);
+  is(Operation::maximum, one, sign | two, one);
+  is(Operation::maximum, most, infinite, infinite);
+  is(Operation::replace, one, two, two);
+  for (int bits = 0; bits < infinite; ++bits) is(Operation::product, bits, one, bits);
+  EXPECT_GT(result<uint16_t>(Operation::sum, Element::float16, infinite, sign | infinite) & 0x7fff,
+            infinite);  // not a number
+  EXPECT_FALSE(has_meaning(Operation::bit_and, Element::float16));
+  using Complex = std::array<uint16_t, 2>;
+  const auto both = result<Complex>(Operation::sum, Element::complex32, {one, two}, {two, one});
+  EXPECT_EQ(both, (Complex{three, three}));
+  const auto squared = result<Complex>(Operation::product, Element::complex32, {0, one}, {0, one});
+  EXPECT_EQ(squared[0], sign | one);
+  EXPECT_FALSE(has_meaning(Operation::minimum, Element::complex32));
+}
+
 template <class Value, class Index>
 void pairs(Element element) {
   struct Pair {

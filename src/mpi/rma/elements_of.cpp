@@ -34,9 +34,13 @@ Element by_size(Class kind, MPI_Datatype type) {
              : size == 4 ? Element::uint32
                          : Element::uint64;
     case Class::real:
-      return size == 4 ? Element::float32 : size == 8 ? Element::float64 : Element::float128;
+      return size == 2   ? Element::float16
+             : size == 4 ? Element::float32
+             : size == 8 ? Element::float64
+                         : Element::float128;
     case Class::complex:
-      return size == 8    ? Element::complex64
+      return size == 4    ? Element::complex32
+             : size == 8  ? Element::complex64
              : size == 16 ? Element::complex128
                           : Element::complex256;
     case Class::pair_of_wholes:
@@ -163,6 +167,15 @@ rma::Element element_of(MPI_Datatype named) {
 #endif
 #ifdef MPI_INTEGER16
     {MPI_INTEGER16, Class::whole},
+#endif
+#ifdef MPI_REAL2
+    {MPI_REAL2, Class::real},
+#endif
+#ifdef MPI_COMPLEX4
+    {MPI_COMPLEX4, Class::complex},
+#endif
+#ifdef MPIX_C_FLOAT16
+    {MPIX_C_FLOAT16, Class::real},
 #endif
 #ifdef MPI_REAL16
     {MPI_REAL16, Class::real},
