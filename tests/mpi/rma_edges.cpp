@@ -108,6 +108,152 @@ void counts_whose_bytes_overflow_are_errors() {
 }
 #endif
 
+#if MPI_VERSION >= 4
+void large_counts_of_every_call() {
+  constexpr MPI_Count many = 6;
+  const int to = next_rank();
+  for (const bool allocated : {false, true}) {
+    std::vector<int64_t> own(16);
+    int64_t* memory = own.data();
+    MPI_Win win;
+    if (allocated) {
+      MPI_Win_allocate_c(128, 8, MPI_INFO_NULL, check::world, &memory, &win);
+      std::fill(memory, memory + 16, 0);
+    } else {
+      MPI_Win_create_c(memory, 128, 8, MPI_INFO_NULL, check::world, &win);
+    }
+    if (check::cached()) {
+      MPI_Aint size = 0, unit = 0;
+      void* base = nullptr;
+      MPI_Win_shared_query_c(win, rank, &size, &unit, &base);
+      EXPECT(size == 128 && unit == 8 && base == memory);
+    }
+    MPI_Barrier(check::world);
+    // Words 5, 0 and 1, 8 and 9, and 12 of a window.
+    MPI_Count lengths[] = {1, 2, 2, 1}, places[] = {40, 0, 64, 96};
+    MPI_Datatype whole, words, type;
+    MPI_Type_contiguous_c(1, MPI_INT64_T, &whole);
+    MPI_Type_create_hindexed_c(4, lengths, places, whole, &words);
+    MPI_Type_create_resized_c(words, 0, 128, &type);
+    MPI_Type_commit(&type);
+    const int64_t data[] = {1, 2, 3, 4, 5, 6};
+    int64_t got[many] = {}, old[many] = {}, older[many] = {}, last[many] = {};
+    MPI_Request requests[4];
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, to, 0, win);
+    MPI_Put_c(data, many, MPI_INT64_T, to, 0, 1, type, win);
+    MPI_Win_flush(to, win);
+    MPI_Accumulate_c(data, many, MPI_INT64_T, to, 0, 1, type, MPI_SUM, win);
+    MPI_Get_accumulate_c(data, many, MPI_INT64_T, old, many, MPI_INT64_T, to, 0, 1, type, MPI_SUM,
+                         win);
+    MPI_Win_flush(to, win);
+    MPI_Get_c(got, many, MPI_INT64_T, to, 0, 1, type, win);
+    MPI_Win_flush(to, win);
+    MPI_Raccumulate_c(data, many, MPI_INT64_T, to, 0, 1, type, MPI_SUM, win, &requests[0]);
+    MPI_Rget_accumulate_c(data, many, MPI_INT64_T, older, many, MPI_INT64_T, to, 0, 1, type,
+                          MPI_REPLACE, win, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Rput_c(data, 1, MPI_INT64_T, to, 15, 1, MPI_INT64_T, win, &requests[0]);
+    MPI_Rget_c(last, many, MPI_INT64_T, to, 0, 1, type, win, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Win_unlock(to, win);
+    for (size_t i = 0; i < many; ++i) {
+      EXPECT_EQ(old[i], 2 * data[i]);
+      EXPECT_EQ(got[i], 3 * data[i]);
+      EXPECT_EQ(older[i], 4 * data[i]);
+      EXPECT_EQ(last[i], data[i]);
+    }
+    MPI_Barrier(check::world);
+    const int64_t expected[] = {2, 3, 0, 0, 0, 1, 0, 0, 4, 5, 0, 0, 6, 0, 0, 1};
+    EXPECT(std::equal(memory, memory + 16, expected));
+    MPI_Type_free(&whole);
+    MPI_Type_free(&words);
+    MPI_Type_free(&type);
+    MPI_Win_free(&win);
+  }
+}
+#endif
+
+// Datatypes of addresses, from MPI_BOTTOM on, at both ends.
+void absolute_addresses_in_dynamic_windows() {
+  if (!check::cached()) return check::skip("hosts end, or find an error");
+  std::vector<double> reals(8, rank + 0.5), from(4, 1);
+  std::vector<int64_t> wholes(4, 10 * rank), with(4, 2);
+  MPI_Win win;
+  MPI_Win_create_dynamic(MPI_INFO_NULL, check::world, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  MPI_Win_attach(win, reals.data(), 64);
+  MPI_Win_attach(win, wholes.data(), 32);
+  MPI_Aint mine[2], theirs[2], origins[2];
+  MPI_Get_address(reals.data() + 2, &mine[0]);
+  MPI_Get_address(wholes.data(), &mine[1]);
+  MPI_Get_address(from.data(), &origins[0]);
+  MPI_Get_address(with.data(), &origins[1]);
+  MPI_Sendrecv(mine, 2, MPI_AINT, rank_before(), 0, theirs, 2, MPI_AINT, next_rank(), 0,
+               check::world, MPI_STATUS_IGNORE);
+  const int lengths[] = {4, 4};
+  const MPI_Datatype parts[] = {MPI_DOUBLE, MPI_INT64_T};
+  MPI_Datatype here, there, here_reals, there_reals;
+  MPI_Type_create_struct(2, lengths, origins, parts, &here);
+  MPI_Type_create_struct(2, lengths, theirs, parts, &there);
+  MPI_Type_create_hindexed(1, lengths, origins, MPI_DOUBLE, &here_reals);
+  MPI_Type_create_hindexed(1, lengths, theirs, MPI_DOUBLE, &there_reals);
+  for (MPI_Datatype* each : {&here, &there, &here_reals, &there_reals}) MPI_Type_commit(each);
+  const MPI_Aint bottom = 0;
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next_rank(), 0, win);
+  MPI_Accumulate(MPI_BOTTOM, 1, here_reals, next_rank(), bottom, 1, there_reals, MPI_SUM, win);
+  MPI_Get_accumulate(MPI_BOTTOM, 0, here, MPI_BOTTOM, 1, here, next_rank(), bottom, 1, there,
+                     MPI_NO_OP, win);
+  EXPECT_EQ(MPI_Win_flush(next_rank(), win), MPI_SUCCESS);
+  EXPECT(from[0] == next_rank() + 1.5 && from[3] == next_rank() + 1.5);
+  EXPECT(with[0] == 10 * next_rank() && with[3] == 10 * next_rank());
+  from.assign(4, 100 + rank);
+  with.assign(4, 200 + rank);
+  MPI_Put(MPI_BOTTOM, 1, here, next_rank(), bottom, 1, there, win);
+  EXPECT_EQ(MPI_Win_unlock(next_rank(), win), MPI_SUCCESS);
+  MPI_Barrier(check::world);
+  EXPECT(reals[1] == rank + 0.5 && reals[6] == rank + 0.5);
+  EXPECT(reals[2] == 100 + rank_before() && reals[5] == 100 + rank_before());
+  EXPECT(wholes[0] == 200 + rank_before() && wholes[3] == 200 + rank_before());
+  for (MPI_Datatype* each : {&here, &there, &here_reals, &there_reals}) MPI_Type_free(each);
+  MPI_Win_detach(win, reals.data());
+  MPI_Win_detach(win, wholes.data());
+  MPI_Win_free(&win);
+}
+
+void memory_that_cannot_be_attached() {
+  if (!check::cached()) return check::skip("hosts find nothing wrong");
+  std::vector<char> memory(4096, static_cast<char>(rank));
+  MPI_Win win;
+  MPI_Win_create_dynamic(MPI_INFO_NULL, check::world, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  EXPECT_EQ(MPI_Win_attach(win, memory.data(), 1000), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Win_attach(win, memory.data() + 500, 0), MPI_SUCCESS);
+  const auto attach = [&](int at, MPI_Aint size) {
+    return class_of(MPI_Win_attach(win, memory.data() + at, size));
+  };
+  EXPECT_EQ(attach(500, 1000), MPI_ERR_RMA_ATTACH);
+  EXPECT_EQ(attach(500, 10), MPI_ERR_RMA_ATTACH);
+  EXPECT_EQ(attach(0, 1000), MPI_ERR_RMA_ATTACH);
+  EXPECT_EQ(attach(2000, -5), MPI_ERR_SIZE);
+  EXPECT_EQ(attach(1000, 1000), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Win_detach(win, memory.data()), MPI_SUCCESS);
+  MPI_Aint here, there;
+  MPI_Get_address(memory.data(), &here);
+  MPI_Sendrecv(&here, 1, MPI_AINT, rank_before(), 0, &there, 1, MPI_AINT, next_rank(), 0,
+               check::world, MPI_STATUS_IGNORE);
+  char got = -1;
+  MPI_Win_lock(MPI_LOCK_SHARED, next_rank(), 0, win);
+  MPI_Get(&got, 1, MPI_CHAR, next_rank(), there + 999, 1, MPI_CHAR, win);
+  EXPECT_EQ(class_of(MPI_Win_flush(next_rank(), win)), MPI_ERR_RMA_RANGE);
+  MPI_Get(&got, 1, MPI_CHAR, next_rank(), there + 1000, 1, MPI_CHAR, win);
+  EXPECT_EQ(MPI_Win_unlock(next_rank(), win), MPI_SUCCESS);
+  EXPECT_EQ(got, next_rank());
+  MPI_Win_free(&win);
+  Words words(1);
+  EXPECT_EQ(class_of(MPI_Win_attach(words.win, memory.data(), 8)), MPI_ERR_RMA_FLAVOR);
+  EXPECT_EQ(class_of(MPI_Win_detach(words.win, memory.data())), MPI_ERR_RMA_FLAVOR);
+}
+
 struct ShortInt {
   short value;
   short gap;
@@ -609,8 +755,11 @@ class SomeType {
     const int places[] = {4 + below(3), -3 - below(4), 12};
     const MPI_Aint bytes[] = {places[1] * extent, places[2] * extent + 4, places[0] * extent};
     const int sizes[] = {3, 4}, subsizes[] = {2, 1 + below(3)}, starts[] = {below(2), below(2)};
+    const int whole[] = {4, 5}, processes[] = {2, 2};
+    const int distributions[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK};
+    const int arguments[] = {1 + below(2), MPI_DISTRIBUTE_DFLT_DARG};
     const MPI_Datatype parts[] = {part, part, part};
-    switch (below(8)) {
+    switch (below(12)) {
       case 0:
         MPI_Type_contiguous(1 + below(4), part, &made);
         break;
@@ -632,6 +781,19 @@ class SomeType {
       case 6:
         MPI_Type_create_subarray(2, sizes, subsizes, starts,
                                  below(2) != 0 ? MPI_ORDER_C : MPI_ORDER_FORTRAN, part, &made);
+        break;
+      case 7:
+        MPI_Type_create_indexed_block(3, 2, places, part, &made);
+        break;
+      case 8:
+        MPI_Type_create_hindexed_block(2, 2, bytes, part, &made);
+        break;
+      case 9:
+        MPI_Type_dup(part, &made);
+        break;
+      case 10:
+        MPI_Type_create_darray(4, below(4), 2, whole, distributions, arguments, processes,
+                               below(2) != 0 ? MPI_ORDER_C : MPI_ORDER_FORTRAN, part, &made);
         break;
       default:
         MPI_Type_create_hvector(2, 1, -5 * extent - 8, part, &made);
@@ -1186,7 +1348,10 @@ int main(int argc, char** argv) {
     {"null_handles_are_errors_of_the_window", null_handles_are_errors_of_the_window},
 #if MPI_VERSION >= 4
         {"counts_whose_bytes_overflow_are_errors", counts_whose_bytes_overflow_are_errors},
+        {"large_counts_of_every_call", large_counts_of_every_call},
 #endif
+        {"absolute_addresses_in_dynamic_windows", absolute_addresses_in_dynamic_windows},
+        {"memory_that_cannot_be_attached", memory_that_cannot_be_attached},
         {"pairs_with_gaps_inside", pairs_with_gaps_inside},
         {"pairs_with_gaps_behind", pairs_with_gaps_behind},
         {"types_that_fortran_asks_for_by_their_precision",
