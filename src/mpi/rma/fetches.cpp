@@ -18,10 +18,8 @@ int Fetches::release(void* extra) {
   return MPI_SUCCESS;
 }
 
-int Fetches::cancel(void*, int) {
-  return MPI_SUCCESS;
-}  // one-sided ones cannot be cancelled
-   // cancelled either
+// Requests of one-sided operations cannot be cancelled; an error here would end the program.
+int Fetches::cancel(void*, int) { return MPI_SUCCESS; }
 
 int Fetches::begin(const EngineWindow& of, rma::Window* window, int rank, rma::Mark mark,
                    MPI_Request* request) {
