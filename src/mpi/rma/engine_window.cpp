@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "base/log.h"
 #include "mpi/process/next.h"
@@ -811,11 +812,19 @@ bool EngineWindow::get_attr(int keyval, void* value, int* flag) {
 
 int EngineWindow::get_group(MPI_Group* group) { return next.Group_excl(group_, 0, nullptr, group); }
 
+// A copy, because the host must not be called under the agent's lock.
+Hints EngineWindow::hints() const {
+  const rma::Agent::Lock lock(&station_->agent());
+  return hints_;
+}
+
 int EngineWindow::set_info(MPI_Info info) {
   const int rc = below_engine().Win_set_info(handle_, info);
   if (rc != MPI_SUCCESS) return rc;
+  Hints now = hints();
+  now.take(info);
   const rma::Agent::Lock lock(&station_->agent());
-  hints_.take(info);
+  hints_ = std::move(now);
   return MPI_SUCCESS;
 }
 
@@ -830,8 +839,7 @@ int EngineWindow::get_info(MPI_Info* info) {
           MPI_SUCCESS &&
       found != 0)
     next.Info_set(*info, const_cast<char*>("alloc_shm"), const_cast<char*>("false"));
-  const rma::Agent::Lock lock(&station_->agent());
-  return hints_.write_to(*info);
+  return hints().write_to(*info);
 }
 
 // Reports errors of what followed the last fence: nobody else will ask for them.

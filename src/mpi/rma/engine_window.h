@@ -381,6 +381,7 @@ class EngineWindow {
   }
   void meet();
   void tell_last_error();
+  Hints hints() const;
 
   Station* station_;
   MPI_Win handle_;

@@ -1,6 +1,5 @@
 #include "mpi/rma/hints.h"
 
-#include <algorithm>
 #include <string_view>
 
 #include "mpi/process/next.h"
