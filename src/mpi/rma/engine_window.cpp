@@ -819,10 +819,10 @@ Hints EngineWindow::hints() const {
 }
 
 int EngineWindow::set_info(MPI_Info info) {
-  const int rc = below_engine().Win_set_info(handle_, info);
-  if (rc != MPI_SUCCESS) return rc;
   Hints now = hints();
   now.take(info);
+  const int rc = below_engine().Win_set_info(handle_, info);
+  if (rc != MPI_SUCCESS) return rc;
   const rma::Agent::Lock lock(&station_->agent());
   hints_ = std::move(now);
   return MPI_SUCCESS;

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "mpi/mpi_api.h"
@@ -60,7 +61,7 @@ class EngineWindow {
   // Takes ownership of the handle and the group. `shared`: the window's memory, if it is in the
   // arena.
   EngineWindow(Station* station, MPI_Win handle, MPI_Group group, rma::Window* window,
-               const Shape& shape, std::byte* shared, MPI_Info info)
+               const Shape& shape, std::byte* shared, Hints hints)
       : station_(station),
         handle_(handle),
         group_(group),
@@ -68,8 +69,8 @@ class EngineWindow {
         shape_(shape),
         shared_(shared),
         engine_(&station->engine()),
-        process_(engine_->process()) {
-    hints_.take(info);
+        process_(engine_->process()),
+        hints_(std::move(hints)) {
     recent_operations.begin();
   }
   ~EngineWindow();

@@ -13,7 +13,8 @@ namespace nearcache::mpi {
 
 class Hints {
  public:
-  // Takes over the keys with allowed values; others are ignored.
+  // Takes over the keys with allowed values; others are ignored. To be called before the host gets
+  // to see them: MPICH 4.0 cuts off lists in the program's info as it reads them.
   void take(MPI_Info info);
   // Writes all of them. Returns an error code of the host.
   int write_to(MPI_Info info) const;

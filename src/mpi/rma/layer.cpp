@@ -231,6 +231,8 @@ template <class Host, class Make>
 int create_window(MPI_Comm comm, MPI_Info info, MPI_Win* win, Host host, Make make) {
   EngineLayer& layer = engine_layer();
   Part part;
+  Hints hints;
+  hints.take(info);
   Agreed agreed{.members = members_of(comm)};
   std::string why = "its communicator reaches outside of the ranks that were started together";
   if (!agreed.members.empty()) {
@@ -246,9 +248,9 @@ int create_window(MPI_Comm comm, MPI_Info info, MPI_Win* win, Host host, Make ma
   MPI_Group group = MPI_GROUP_NULL;
   next.Comm_group(comm, &group);
   rma::Window* const window = open_window(part, std::move(agreed));
-  layer.windows.add(
-      handle_bits(part.handle),
-      new EngineWindow(&layer.station, part.handle, group, window, part.shape, part.shared, info));
+  layer.windows.add(handle_bits(part.handle),
+                    new EngineWindow(&layer.station, part.handle, group, window, part.shape,
+                                     part.shared, std::move(hints)));
   *win = part.handle;
   log(LogLevel::info,
       "a window is done by the RMA engine; memory in reach of this rank: of %zu of %d",
