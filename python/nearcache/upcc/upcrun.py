@@ -4,6 +4,8 @@ It replaces itself with the launcher, so that signals, standard input and output
 are the program's own.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import shlex
