@@ -1,8 +1,11 @@
 """Assembles the C text: head, the #include lines of the source, the runtime's header, #undef lines,
 the translated text."""
 
+from __future__ import annotations
+
 import re
 import subprocess
+from collections.abc import Sequence
 
 from .diagnostics import UpcError
 
@@ -16,12 +19,12 @@ NAMES = re.compile(r"[A-Za-z_]\w*")
 FIXED = re.compile(r"__\w+__|defined")
 
 
-def names_in(text):
+def names_in(text: str) -> set[str]:
     """Return the identifiers of a C text, without those in strings and line markers."""
     return set(NAMES.findall(LITERALS.sub(" ", text)))
 
 
-def macros_after(head, cc_words):
+def macros_after(head: str, cc_words: Sequence[str]) -> set[str]:
     """Return the names that are macros after the lines of `head`."""
     done = subprocess.run(
         [*cc_words, "-E", "-dM", "-x", "c", "-"],
@@ -35,7 +38,7 @@ def macros_after(head, cc_words):
     return set(re.findall(r"^#define (\w+)", done.stdout, re.M))
 
 
-def assemble(name, prologue, printed, cc_words):
+def assemble(name: str, prologue: list[str], printed: str, cc_words: Sequence[str]) -> str:
     """Return the whole C text.
 
     The printed text is already expanded. A name in it that is still a macro (`stdin`, which glibc

@@ -1,9 +1,12 @@
 """upcc's command line: splits the options of C compilers, and a few of upcc's own, into the words
 for each step."""
 
+from __future__ import annotations
+
 import os
 import re
 import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..values import read_bytes, read_count
@@ -128,7 +131,7 @@ class Input:
     kind: str  # upc, the argument of -x, other (C++, Fortran by their suffixes), object, word
 
     @property
-    def stem(self):
+    def stem(self) -> str:
         return os.path.splitext(os.path.basename(self.path))[0]
 
 
@@ -158,15 +161,15 @@ class Invocation:
     words: list[str] = field(default_factory=list)  # all words, as given
 
     @property
-    def sources(self):
+    def sources(self) -> list[Input]:
         return [item for item in self.inputs if item.kind not in ("object", "word")]
 
 
-def usage(message):
+def usage(message: str) -> UpcError:
     return UpcError(None, message)
 
 
-def split(text, name):
+def split(text: str, name: str) -> list[str]:
     """Return the words of a command line given by the user."""
     try:
         return shlex.split(text)
@@ -174,7 +177,7 @@ def split(text, name):
         raise usage(f"{name}: {str(error).lower()}") from None
 
 
-def expanded(words, within=()):
+def expanded(words: Iterable[str], within: tuple[str, ...] = ()) -> list[str]:
     """Return the words with each @file replaced by the contents of the response file; `within`
     lists the files that contain these words."""
     found = []
@@ -190,14 +193,14 @@ def expanded(words, within=()):
     return found
 
 
-def thread_count(text):
+def thread_count(text: str) -> int:
     threads = read_count(text)
     if not threads:
         raise usage(f"-T needs a number of threads, 1 or more, not '{text}'")
     return threads
 
 
-def heap_size(text):
+def heap_size(text: str) -> int:
     """Parse a heap size; return it in bytes. A plain number means megabytes, as for Berkeley's
     upcc."""
     size = read_bytes(text + "M" if text.isdigit() else "".join(text.split()))
@@ -206,20 +209,20 @@ def heap_size(text):
     return int(size)
 
 
-def dashed(word):
+def dashed(word: str) -> tuple[str, str]:
     """Return (word, name) of one of Berkeley's options, which may begin with one dash or two."""
     name, equals, value = word.lstrip("-").partition("=")
     return f"--{name}{equals}{value}", f"--{name}"
 
 
 class _Parser:
-    def __init__(self, words):
+    def __init__(self, words: list[str]) -> None:
         self.words = words
         self.at = 0
         self.language = "none"
         self.result = Invocation(words=list(words))
 
-    def value(self, word, name):
+    def value(self, word: str, name: str) -> str:
         """Return the value of an option: the rest of its word, or the next word."""
         if len(word) > len(name):
             return (
@@ -232,7 +235,7 @@ class _Parser:
         self.at += 1
         return self.words[self.at - 1]
 
-    def run(self):
+    def run(self) -> Invocation:
         while self.at < len(self.words):
             word = self.words[self.at]
             self.at += 1
@@ -242,7 +245,7 @@ class _Parser:
                 self.file(word)
         return self.result
 
-    def file(self, path):
+    def file(self, path: str) -> None:
         kind = self.language
         if kind == "none":
             ending = os.path.splitext(path)[1]
@@ -251,11 +254,11 @@ class _Parser:
                 raise usage("-x names the language of what is read from standard input")
         self.result.inputs.append(Input(path, kind))
 
-    def option(self, word):
+    def option(self, word: str) -> None:
         if not (self.own(word) or self.step(word) or self.dependency(word)):
             self.passed_on(word)
 
-    def own(self, word):
+    def own(self, word: str) -> bool:
         """Parse an option of upcc itself."""
         result = self.result
         threads = re.fullmatch(r"-fupc-threads[-=](.*)", word)
@@ -295,7 +298,7 @@ class _Parser:
             return False
         return True
 
-    def step(self, word):
+    def step(self, word: str) -> bool:
         """Parse an option that sets the last step, or the output."""
         result = self.result
         if word in ("-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"):
@@ -320,7 +323,7 @@ class _Parser:
             return False
         return True
 
-    def dependency(self, word):
+    def dependency(self, word: str) -> bool:
         if word in DEPENDENCIES:
             self.result.dependencies.append(word)
         elif re.match(r"-M[FTQ]", word):
@@ -329,7 +332,7 @@ class _Parser:
             return False
         return True
 
-    def passed_on(self, word):
+    def passed_on(self, word: str) -> None:
         """Parse an option of the C compiler."""
         result = self.result
         name = next((name for name in sorted(ONE_VALUE, key=len, reverse=True) if word == name), "")
@@ -347,7 +350,7 @@ class _Parser:
             result.compiling += words
 
 
-def parse(words):
+def parse(words: Sequence[str]) -> Invocation:
     """Return the Invocation for upcc's words. Raises UpcError, without a place, if they make no
     sense."""
     result = _Parser(expanded(list(words))).run()

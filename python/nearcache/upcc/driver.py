@@ -7,6 +7,8 @@ unchanged. Every program is linked with the runtime, whose main() starts the thr
 possible, a `main` in an object that was not translated is renamed.
 """
 
+from __future__ import annotations
+
 import contextlib
 import importlib.util
 import os
@@ -14,7 +16,9 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .. import __version__
 from ..errors import NearcacheError
@@ -25,15 +29,21 @@ from .preprocess import PreprocessError
 from .preprocess import command as preprocess_command
 from .runner import Runner, StepFailed, position_words
 
+if TYPE_CHECKING:
+    from .command import Input, Invocation
+    from .preprocess import Source
+
 TRANSLATED = ": translated by upcc. "  # in the first line of files that may be overwritten
 
 
 class Driver(Runner):
-    def __init__(self, invocation, tools, folder):
+    def __init__(
+        self, invocation: Invocation, tools: toolchain.Toolchain, folder: str | Path
+    ) -> None:
         super().__init__(invocation, folder)
         self.tools = tools
 
-    def all_sources(self):
+    def all_sources(self) -> dict[Input, Any]:
         """Process every source; return its output, or its replacement for linking. After a failure,
         the remaining sources are still processed."""
         products, failed = {}, False
@@ -46,12 +56,13 @@ class Driver(Runner):
             raise StepFailed
         return products
 
-    def source(self, item):
+    def source(self, item: Input) -> str | Path | None:
         """Process one source as far as the mode says; return the path of the object when
         linking."""
         mode = self.invocation.mode
         if mode in ("-E", "-M", "-MM"):
-            return self.only_preprocess(item)
+            self.only_preprocess(item)
+            return None
         if item.kind in ("upc", "c"):
             source = self.preprocessed(item)
             if source is not None and (item.kind == "upc" or source.uses_upc()):
@@ -61,7 +72,7 @@ class Driver(Runner):
             return None
         return self.plain(item, source.beside if item.kind == "c" and source else ())
 
-    def preprocessed(self, item):
+    def preprocessed(self, item: Input) -> Source | None:
         """Return the Source of a file; None for C that the preprocessor rejects as UPC, so that the
         C compiler reports what is wrong."""
         try:
@@ -72,14 +83,14 @@ class Driver(Runner):
                 raise StepFailed from None
             return None
 
-    def output_for(self, item):
+    def output_for(self, item: Input) -> str | Path:
         """Return the output path for compiling one file."""
         mode = self.invocation.mode
         if mode == "link":
             return self.temporary(item.stem + ".o")
         return self.invocation.output or item.stem + (".o" if mode == "-c" else ".s")
 
-    def only_preprocess(self, item):
+    def only_preprocess(self, item: Input) -> None:
         words = translate.words_of(self.invocation, self.tools) + self.invocation.preprocessing
         if item.kind in ("upc", "c"):
             source = self.preprocessed(item)
@@ -101,7 +112,7 @@ class Driver(Runner):
         words += self.invocation.dependencies
         self.run(words + (["-o", self.invocation.output] if self.invocation.output else []))
 
-    def plain(self, item, beside=()):
+    def plain(self, item: Input, beside: Sequence[str] = ()) -> str | Path | None:
         """Compile a source with the C compiler alone."""
         language = language_words(item)
         words = (
@@ -111,7 +122,8 @@ class Driver(Runner):
         )
         words += [*beside, "-isystem", str(self.tools.headers)]
         if self.invocation.mode == "-fsyntax-only":
-            return self.run([*words, "-fsyntax-only", *language, item.path])
+            self.run([*words, "-fsyntax-only", *language, item.path])
+            return None
         output = self.output_for(item)
         self.run(
             [
@@ -125,7 +137,7 @@ class Driver(Runner):
         )
         return output
 
-    def dependency_words(self, item):
+    def dependency_words(self, item: Input) -> list[str]:
         """Return -MD and related options for a step whose output does not have the name that the
         user requested."""
         words = list(self.invocation.dependencies)
@@ -140,7 +152,7 @@ class Driver(Runner):
 
     # --- UPC -----------------------------------------------------------------------------------------------------------------
 
-    def upc(self, item, source):
+    def upc(self, item: Input, source: Source) -> str | Path | None:
         self.say(source.messages.rstrip())
         if self.dependency_words(item):
             words = [
@@ -171,22 +183,23 @@ class Driver(Runner):
             *translate.compile_words(self.invocation),
             *self.tools.shmem_words(),
             "-isystem",
-            self.tools.headers,
+            str(self.tools.headers),
         ]
         words += self.upc_definitions() + position_words(self.tools.cc)
         if mode == "-fsyntax-only":
-            return self.run([*words, mode, "-x", "c", path])
+            self.run([*words, mode, "-x", "c", path])
+            return None
         output = self.output_for(item)
         self.run([*words, "-S" if mode == "-S" else "-c", "-x", "c", path, "-o", output])
         return output
 
-    def upc_definitions(self):
+    def upc_definitions(self) -> list[str]:
         words = ["-DNCUPC_STRUCT_POINTERS"] if self.invocation.struct_pointers else []
         return words + (
             [f"-DNCUPC_THREADS={self.invocation.threads}"] if self.invocation.threads else []
         )
 
-    def translated(self, item, source):
+    def translated(self, item: Input, source: Source) -> str:
         if self.invocation.verbose:
             self.say(f"upcc: translating {item.path}")
         try:
@@ -201,7 +214,7 @@ class Driver(Runner):
             self.say(translate.internal_error(error, item.path))
             raise translate.Failed from None
 
-    def kept(self, item):
+    def kept(self, item: Input) -> Path:
         """Return where to keep the C text of a file: x.c for x.upc. Only earlier output of upcc is
         overwritten."""
         if self.invocation.mode == "translate" and self.invocation.output:
@@ -214,7 +227,7 @@ class Driver(Runner):
             )
         return path
 
-    def everything(self):
+    def everything(self) -> None:
         for word in self.invocation.ignored:
             self.say(f"upcc: note: {word} has no meaning here and is ignored")
         products = self.all_sources()
@@ -224,13 +237,13 @@ class Driver(Runner):
             )
 
 
-def language_words(item):
+def language_words(item: Input) -> list[str]:
     """Return the words that tell the C compiler the language of a source; for others, the file name
     suffices."""
     return [] if item.kind == "other" else ["-x", item.kind]
 
 
-def seems_upc(path):
+def seems_upc(path: str) -> bool:
     """Return whether a C file includes one of the UPC headers: for a message about a file that
     cannot be preprocessed."""
     try:
@@ -240,7 +253,7 @@ def seems_upc(path):
     return re.search(r"^\s*#\s*include\s*[<\"]upc(?:_\w+)?\.h[>\"]", text, re.M) is not None
 
 
-def require_parser():
+def require_parser() -> None:
     """Check for pycparser, and a Python that supports it; only UPC needs them, not the rest of
     Nearcache."""
     if sys.version_info < (3, 11):
@@ -262,14 +275,14 @@ def require_parser():
         )
 
 
-def version_text():
+def version_text() -> str:
     return (
         f"upcc (Nearcache) {__version__}: UPC 1.3 for OpenSHMEM\n"
         "Static and dynamic THREADS; upc_collective, upc_tick, upc_atomic, upc_castable, upc_nb, upc_io"
     )
 
 
-def main(words=None):
+def main(words: Iterable[str] | None = None) -> int:
     """Run upcc with these words; return its exit code."""
     words = sys.argv[1:] if words is None else list(words)
     try:
@@ -304,7 +317,7 @@ def main(words=None):
         return 1
 
 
-def entry():
+def entry() -> NoReturn:
     """Run the console script."""
     with contextlib.suppress(KeyboardInterrupt):
         sys.exit(main())

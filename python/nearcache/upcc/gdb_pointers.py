@@ -9,7 +9,11 @@ shared objects.
 Data reachable by loads and stores, including the thread's own, are read from memory, also in a core
 file. For data of other threads, the program's own runtime is called (ncupc_debug_read). It returns
 what the program itself would read; on some networks, the other thread must not be stopped.
+
+Annotations are quoted where gdb's own Python may be too old for them.
 """
+
+from typing import Any
 
 import gdb  # type: ignore[import-untyped]
 
@@ -17,7 +21,7 @@ POINTER = "ncupc_ptr"
 ADDRESS_BITS, THREAD_BITS = 34, 10  # bits of a packed pointer, as in upc_runtime_pointer.h
 
 
-def is_pointer(kind):
+def is_pointer(kind: Any) -> bool:
     """Return whether a type is that of pointers to shared, or a typedef of it."""
     while kind.code == gdb.TYPE_CODE_TYPEDEF:
         if kind.name == POINTER:
@@ -26,7 +30,7 @@ def is_pointer(kind):
     return False
 
 
-def parts(value):
+def parts(value: Any) -> "tuple[int, ...]":
     """Return (thread, phase, address) of a pointer to shared."""
     if value.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT:
         return tuple(int(value[name]) for name in ("thread", "phase", "address"))
@@ -39,21 +43,21 @@ def parts(value):
 class Pointer:
     """Pretty-printer for pointers-to-shared."""
 
-    def __init__(self, value):
+    def __init__(self, value: Any) -> None:
         self.value = value
 
-    def to_string(self):
+    def to_string(self) -> str:
         thread, phase, address = parts(self.value)
         if address == 0:
             return "<NULL>"
         return f"<thread {thread}, phase {phase}, address {address:#x}>"
 
 
-def printer_of(value):
+def printer_of(value: Any) -> "Pointer | None":
     return Pointer(value) if is_pointer(value.type) else None
 
 
-def type_of(name):
+def type_of(name: Any) -> Any:
     """Return a type by its name, which may be that of a pointer."""
     name = name.string() if isinstance(name, gdb.Value) else name
     stars = len(name) - len(name.rstrip("* "))
@@ -63,11 +67,11 @@ def type_of(name):
     return kind
 
 
-def is_struct(pointer):
+def is_struct(pointer: Any) -> bool:
     return pointer.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT
 
 
-def arena_of(thread, of_structs):
+def arena_of(thread: int, of_structs: bool) -> int:
     """Return the address of a thread's memory; 0 if it is out of reach.
 
     The runtime has an array of pointers or, with pointers of the struct form, a pointer to one.
@@ -76,7 +80,7 @@ def arena_of(thread, of_structs):
     return int(gdb.parse_and_eval(f"({array})[{thread}]"))
 
 
-def object_at(thread, address, kind, pointer=None):
+def object_at(thread: int, address: int, kind: Any, pointer: Any = None) -> Any:
     """Return a thread's object at an address in its memory. pointer: passed to the runtime for an
     object out of reach."""
     arena = arena_of(thread, pointer is not None and is_struct(pointer))
@@ -90,7 +94,7 @@ def object_at(thread, address, kind, pointer=None):
     return place.cast(kind.pointer()).dereference()
 
 
-def checked(pointer):
+def checked(pointer: Any) -> "tuple[int, int, int]":
     """Return the parts of a pointer. Raises an error if it is null."""
     if not is_pointer(pointer.type):
         raise gdb.GdbError(f"a {pointer.type} is not a pointer to shared")
@@ -100,7 +104,7 @@ def checked(pointer):
     return thread, phase, address
 
 
-def moved(pointer, thread, phase, address):
+def moved(pointer: Any, thread: int, phase: int, address: int) -> Any:
     """Return a pointer to shared with other parts."""
     if not is_struct(pointer):
         bits = phase << ADDRESS_BITS + THREAD_BITS | thread << ADDRESS_BITS | address
@@ -111,7 +115,7 @@ def moved(pointer, thread, phase, address):
     return gdb.Value(fields, pointer.type)
 
 
-def element(pointer, index, size, block):
+def element(pointer: Any, index: int, size: int, block: int) -> "tuple[int, int, int]":
     """Return (thread, phase, address) of the element `index` elements further on (UPC 1.3,
     6.4.2)."""
     thread, phase, address = checked(pointer)
@@ -126,10 +130,10 @@ def element(pointer, index, size, block):
 class At(gdb.Function):
     """$upc_at(pointer, "type"): what a pointer to shared points to."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__("upc_at")
 
-    def invoke(self, pointer, name):
+    def invoke(self, pointer: Any, name: Any) -> Any:
         thread, _, address = checked(pointer)
         return object_at(thread, address, type_of(name), pointer)
 
@@ -138,10 +142,10 @@ class Element(gdb.Function):
     """$upc_element(array, index, "type", block): an element of a shared array. The block size is 1 where the declaration has none, and 0
     for []."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__("upc_element")
 
-    def invoke(self, array, index, name, block=1):
+    def invoke(self, array: Any, index: Any, name: Any, block: Any = 1) -> Any:
         kind = type_of(name)
         thread, phase, address = element(array, int(index), kind.sizeof, int(block))
         return object_at(thread, address, kind, moved(array, thread, phase, address))

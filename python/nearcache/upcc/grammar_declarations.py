@@ -1,20 +1,29 @@
 """Grammar of declarators, declarations and initialisers, with GNU's attributes, nested functions
 and old designators."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
 from pycparser import c_ast
 
 from . import keywords, upc_ast
 from .grammar_specifiers import SpecifierGrammar
 
+if TYPE_CHECKING:
+    from pycparser.c_parser import Coord
+
+    from .tokens import Specifiers
+
 
 class DeclarationGrammar(SpecifierGrammar):
     # Declarators
 
-    def _starts_declarator(self, id_only=False):
+    def _starts_declarator(self, id_only: bool = False) -> bool:
         kind = self._peek_type()
         return kind in ("TIMES", "LPAREN", "ID") or (kind == "TYPEID" and not id_only)
 
-    def _scan_declarator_name_info(self):
+    def _scan_declarator_name_info(self) -> tuple[str | None, bool]:
         saw_paren = False
         while (
             self._peek_type() in ("TIMES", "ATTRIBUTE_BEGIN")
@@ -33,7 +42,7 @@ class DeclarationGrammar(SpecifierGrammar):
         name_kind, _ = self._scan_declarator_name_info()
         return name_kind, True
 
-    def _skip_brackets(self, opening, closing):
+    def _skip_brackets(self, opening: str, closing: str) -> None:
         depth = 0
         while True:
             kind = self._advance().type
@@ -41,7 +50,7 @@ class DeclarationGrammar(SpecifierGrammar):
             if depth == 0:
                 return
 
-    def _parse_pointer(self):
+    def _parse_pointer(self) -> c_ast.Node | None:
         pointer = None
         while self._peek_type() == "TIMES":
             coord = self._tok_coord(self._advance())
@@ -55,7 +64,7 @@ class DeclarationGrammar(SpecifierGrammar):
             )
         return pointer
 
-    def _parse_direct_declarator(self, kind, allow_paren=True):
+    def _parse_direct_declarator(self, kind: str, allow_paren: bool = True) -> c_ast.Node:
         if allow_paren and self._accept("LPAREN"):
             attributes = self._parse_attribute_specifier_sequence()
             decl = self._parse_declarator_kind(kind, allow_paren=True)
@@ -68,7 +77,7 @@ class DeclarationGrammar(SpecifierGrammar):
             decl.attributes = self._parse_attribute_specifier_sequence()
         return self._parse_decl_suffixes(decl)
 
-    def _parse_direct_abstract_declarator(self):
+    def _parse_direct_abstract_declarator(self) -> c_ast.Node:
         if self._peek_type() == "LPAREN" and self._peek_type(2) == "ATTRIBUTE_BEGIN":
             self._advance()
             attributes = self._parse_attribute_specifier_sequence()
@@ -78,13 +87,13 @@ class DeclarationGrammar(SpecifierGrammar):
             return self._parse_decl_suffixes(decl)
         return super()._parse_direct_abstract_declarator()
 
-    def _parse_function_decl(self, base_decl):
+    def _parse_function_decl(self, base_decl: c_ast.Node) -> c_ast.Node:
         self._push_scope()  # the prototype's scope: enumerators and parameters
         func = super()._parse_function_decl(base_decl)
         self._pop_scope()
         return func
 
-    def _parse_identifier_list(self):
+    def _parse_identifier_list(self) -> c_ast.Node:
         names = super()._parse_identifier_list()
         if (
             self._peek_type() != "RPAREN"
@@ -94,7 +103,7 @@ class DeclarationGrammar(SpecifierGrammar):
             )
         return names
 
-    def _parse_parameter_declaration(self):
+    def _parse_parameter_declaration(self) -> c_ast.Node:
         attributes = self._parse_attribute_specifier_sequence()
         if not self._starts_declaration():
             self._expected_type()
@@ -102,20 +111,22 @@ class DeclarationGrammar(SpecifierGrammar):
         decl.attributes = attributes + decl.attributes
         return decl
 
-    def _expected_type(self):
+    def _expected_type(self) -> NoReturn:
         tok = self._list[self._index]
         if tok.type == "ID":
             self._parse_error(f"unknown type name '{tok.value}'", self._here())
         self._expected("a type")
 
-    def _parse_type_name(self):
+    def _parse_type_name(self) -> c_ast.Node:
         if not self._starts_declaration():
             self._expected_type()
         return super()._parse_type_name()
 
     # Declarations
 
-    def _build_declarations(self, spec, decls, typedef_namespace=False):
+    def _build_declarations(
+        self, spec: Specifiers, decls: list[dict[str, Any]], typedef_namespace: bool = False
+    ) -> list[c_ast.Node]:
         if (
             decls[0].get("bitsize") is None
             and decls[0]["decl"] is None
@@ -129,7 +140,7 @@ class DeclarationGrammar(SpecifierGrammar):
             node.attributes += info.get("attributes", [])
         return nodes
 
-    def _last_type_is_a_name(self, spec):
+    def _last_type_is_a_name(self, spec: Specifiers) -> bool:
         """Return whether an apparent second type (`T T;`) is the declared name."""
         last = spec["type"][-1] if len(spec["type"]) > 1 else None
         return (
@@ -138,7 +149,9 @@ class DeclarationGrammar(SpecifierGrammar):
             and self._is_type_in_scope(last.names[0])
         )
 
-    def _parse_declarators(self, spec, coord, first_kind):
+    def _parse_declarators(
+        self, spec: Specifiers, coord: Coord | None, first_kind: str
+    ) -> list[c_ast.Node]:
         """Parse a function definition, or all declarators with their initialisers."""
         if not spec["type"]:
             spec["type"] = [c_ast.IdentifierType(["int"], coord=coord)]
@@ -160,10 +173,10 @@ class DeclarationGrammar(SpecifierGrammar):
             self._build_declarations(spec, infos, typedef_namespace=True)
         )
 
-    def _parse_init_opt(self):
+    def _parse_init_opt(self) -> c_ast.Node | None:
         return self._parse_initializer() if self._accept("EQUALS") else None
 
-    def _starts_old_parameters(self, decl):
+    def _starts_old_parameters(self, decl: c_ast.Node) -> bool:
         """Return whether declarations of parameters follow a declarator that lists only their names
         (K&R)."""
         return (
@@ -172,7 +185,7 @@ class DeclarationGrammar(SpecifierGrammar):
             and self._starts_declaration()
         )
 
-    def _parse_declaration(self):
+    def _parse_declaration(self) -> list[c_ast.Node]:
         """Parse a declaration in a block, or GNU's nested function."""
         attributes = self._parse_attribute_specifier_sequence()
         if attributes:
@@ -187,7 +200,7 @@ class DeclarationGrammar(SpecifierGrammar):
 
     # Initialisers
 
-    def _parse_initializer(self):
+    def _parse_initializer(self) -> c_ast.Node:
         brace = self._accept("LBRACE")
         if not brace:
             return self._parse_assignment_expression()
@@ -199,7 +212,7 @@ class DeclarationGrammar(SpecifierGrammar):
         self._expect("RBRACE")
         return c_ast.InitList(items, self._tok_coord(brace))
 
-    def _parse_initializer_item(self):
+    def _parse_initializer_item(self) -> c_ast.Node:
         kind = self._peek_type()
         if kind in ("LBRACKET", "PERIOD"):
             coord = self._here()
@@ -220,7 +233,7 @@ class DeclarationGrammar(SpecifierGrammar):
             )
         return self._parse_initializer()
 
-    def _parse_designator(self):
+    def _parse_designator(self) -> c_ast.Node:
         bracket = self._accept("LBRACKET")
         if not bracket:
             self._expect("PERIOD")
@@ -229,7 +242,7 @@ class DeclarationGrammar(SpecifierGrammar):
         self._expect("RBRACKET")
         return c_ast.ArrayDesignator(index, self._tok_coord(bracket))
 
-    def _parse_range(self):
+    def _parse_range(self) -> c_ast.Node:
         """Parse a constant expression, or GNU's `first ... last`."""
         first = self._parse_constant_expression()
         if not self._accept("ELLIPSIS"):
@@ -237,7 +250,7 @@ class DeclarationGrammar(SpecifierGrammar):
         return upc_ast.Range(first, self._parse_constant_expression(), first.coord)
 
 
-def _innermost(decl):
+def _innermost(decl: c_ast.Node) -> c_ast.Node:
     while not isinstance(decl, c_ast.TypeDecl):
         decl = decl.type
     return decl

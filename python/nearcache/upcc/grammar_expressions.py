@@ -1,9 +1,16 @@
 """Grammar of GNU C's and UPC's expressions."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from pycparser import c_ast
 
 from . import keywords, upc_ast
 from .grammar_declarations import DeclarationGrammar
+
+if TYPE_CHECKING:
+    from .lexer import Token
 
 _ASSIGNMENTS = frozenset(
     "EQUALS XOREQUAL TIMESEQUAL DIVEQUAL MODEQUAL PLUSEQUAL MINUSEQUAL LSHIFTEQUAL RSHIFTEQUAL ANDEQUAL OREQUAL".split()
@@ -30,18 +37,18 @@ _NO_OPERATOR = -1
 
 
 class ExpressionGrammar(DeclarationGrammar):
-    def _starts_expression(self, tok=None):
+    def _starts_expression(self, tok: Token | None = None) -> bool:
         kind = (tok or self._peek() or self._list[-1]).type
         return kind in keywords.EXPRESSION_START
 
-    def _parse_assignment_expression(self):
+    def _parse_assignment_expression(self) -> c_ast.Node:
         expr = self._parse_conditional_expression()
         if self._list[self._index].type in _ASSIGNMENTS:
             operator = self._advance().value
             return c_ast.Assignment(operator, expr, self._parse_assignment_expression(), expr.coord)
         return expr
 
-    def _parse_conditional_expression(self):
+    def _parse_conditional_expression(self) -> c_ast.Node:
         cond = self._parse_binary_expression()
         if self._list[self._index].type != "CONDOP":
             return cond
@@ -51,7 +58,9 @@ class ExpressionGrammar(DeclarationGrammar):
         # An assignment in the last operand is valid only in C++; the error is reported at its '='.
         return c_ast.TernaryOp(cond, iftrue, self._parse_conditional_expression(), cond.coord)
 
-    def _parse_binary_expression(self, min_prec=0, lhs=None):
+    def _parse_binary_expression(
+        self, min_prec: int = 0, lhs: c_ast.Node | None = None
+    ) -> c_ast.Node:
         if lhs is None:
             lhs = self._parse_cast_expression()
         while True:
@@ -65,7 +74,7 @@ class ExpressionGrammar(DeclarationGrammar):
                 rhs = self._parse_binary_expression(level + 1, rhs)
             lhs = c_ast.BinaryOp(tok.value, lhs, rhs, lhs.coord)
 
-    def _parse_cast_expression(self):
+    def _parse_cast_expression(self) -> c_ast.Node:
         kind = self._peek_type()
         if kind == "ID" or kind in keywords.CONSTANTS:
             return self._parse_postfix_expression()
@@ -73,7 +82,7 @@ class ExpressionGrammar(DeclarationGrammar):
             super()._parse_cast_expression() if kind == "LPAREN" else self._parse_unary_expression()
         )
 
-    def _try_parse_paren_type_name(self):
+    def _try_parse_paren_type_name(self) -> tuple[c_ast.Node, int, Token, list[c_ast.Node]] | None:
         if self._list[self._index].type != "LPAREN" or not self._starts_declaration(self._peek(2)):
             return None
         mark = self._index
@@ -82,7 +91,7 @@ class ExpressionGrammar(DeclarationGrammar):
         self._expect("RPAREN")
         return typename, mark, tok, []
 
-    def _parse_unary_expression(self):
+    def _parse_unary_expression(self) -> c_ast.Node:
         kind = self._peek_type()
         if kind in ("PLUSPLUS", "MINUSMINUS"):
             tok = self._advance()
@@ -97,7 +106,7 @@ class ExpressionGrammar(DeclarationGrammar):
             return c_ast.UnaryOp("&&", self._parse_identifier_or_typeid(), self._tok_coord(tok))
         return self._parse_postfix_expression()
 
-    def _parse_sizeof(self):
+    def _parse_sizeof(self) -> c_ast.Node:
         tok = self._advance()
         typename = self._try_parse_paren_type_name()
         if typename is not None:
@@ -106,7 +115,7 @@ class ExpressionGrammar(DeclarationGrammar):
             self._reset(typename[1])
         return c_ast.UnaryOp(tok.value, self._parse_unary_expression(), self._tok_coord(tok))
 
-    def _parse_postfix_expression(self):
+    def _parse_postfix_expression(self) -> c_ast.Node:
         kind = self._peek_type()
         if kind == "ID":
             tok = self._advance()
@@ -131,7 +140,7 @@ class ExpressionGrammar(DeclarationGrammar):
             else:
                 return expr
 
-    def _parse_compound_literal(self):
+    def _parse_compound_literal(self) -> c_ast.Node | None:
         typename = self._try_parse_paren_type_name()
         if typename is None:
             return None
@@ -141,7 +150,7 @@ class ExpressionGrammar(DeclarationGrammar):
             typename[0], self._parse_initializer(), [], self._tok_coord(typename[2])
         )
 
-    def _parse_call(self, function):
+    def _parse_call(self, function: c_ast.Node) -> c_ast.Node:
         self._index += 1
         arguments = (
             None if self._peek_type() == "RPAREN" else self._parse_argument_expression_list()
@@ -149,21 +158,21 @@ class ExpressionGrammar(DeclarationGrammar):
         self._expect("RPAREN")
         return c_ast.FuncCall(function, arguments, function.coord)
 
-    def _parse_argument_expression_list(self):
+    def _parse_argument_expression_list(self) -> c_ast.Node:
         """Parse the arguments of a call; GNU's built-in functions also take types."""
         arguments = [self._parse_argument()]
         while self._accept("COMMA"):
             arguments.append(self._parse_argument())
         return c_ast.ExprList(arguments, arguments[0].coord)
 
-    def _parse_argument(self):
+    def _parse_argument(self) -> c_ast.Node:
         return (
             self._parse_type_name()
             if self._starts_declaration()
             else self._parse_assignment_expression()
         )
 
-    def _parse_member(self, expr):
+    def _parse_member(self, expr: c_ast.Node) -> c_ast.Node:
         operator = self._advance().value
         tok = self._peek()
         # UPC's keywords are not reserved in the C headers that declare the structure.
@@ -174,7 +183,7 @@ class ExpressionGrammar(DeclarationGrammar):
             expr, operator, c_ast.ID(tok.value, self._tok_coord(tok)), expr.coord
         )
 
-    def _parse_primary_expression(self):
+    def _parse_primary_expression(self) -> c_ast.Node:
         kind = self._peek_type()
         if kind in keywords.CONSTANTS:
             return self._parse_constant()
@@ -193,7 +202,7 @@ class ExpressionGrammar(DeclarationGrammar):
             )
         return super()._parse_primary_expression()
 
-    def _parse_constant(self):
+    def _parse_constant(self) -> c_ast.Node:
         tok = self._advance()
         if tok.type in keywords.CHARACTER_CONSTANTS or tok.type == "INT_CONST_CHAR":
             return c_ast.Constant("char", tok.value, self._tok_coord(tok))
@@ -205,7 +214,7 @@ class ExpressionGrammar(DeclarationGrammar):
         return c_ast.Constant(kind, tok.value, self._tok_coord(tok))
 
 
-def _integer_type(text):
+def _integer_type(text: str) -> str:
     """Return the type named by an integer constant's suffix, in pycparser's spelling; imaginary
     ones are _Complex."""
     suffix = (
@@ -217,7 +226,7 @@ def _integer_type(text):
     return "_Complex " + kind if "i" in suffix or "j" in suffix else kind
 
 
-def _floating_type(tok):
+def _floating_type(tok: Token) -> str:
     digits = "0123456789.+-" if tok.type == "FLOAT_CONST" else "0123456789abcdefABCDEF.+-xX"
     text = tok.value
     if tok.type == "FLOAT_CONST":

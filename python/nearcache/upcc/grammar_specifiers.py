@@ -1,10 +1,19 @@
 """Grammar of declaration specifiers: UPC's qualifiers, GNU's attributes wherever allowed,
 structures and enumerations."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from pycparser import c_ast
 
 from . import keywords, upc_ast
 from .tokens import Specifiers, TokenReader
+
+if TYPE_CHECKING:
+    from pycparser.c_parser import Coord
+
+    from .lexer import Token
 
 _ATTRIBUTE = ("ATTRIBUTE_BEGIN", "ASM")
 # Types that do not combine with other types.
@@ -14,7 +23,7 @@ _OTHER_TYPES = frozenset({"TYPEID", "STRUCT", "UNION", "ENUM", "TYPEOF"})
 class SpecifierGrammar(TokenReader):
     # Attributes and assembler names
 
-    def _parse_attribute_specifier_sequence(self):
+    def _parse_attribute_specifier_sequence(self) -> list[c_ast.Node]:
         """Parse `__attribute__((...))`, C23's `[[...]]` and, after a declarator,
         `__asm__("name")`."""
         groups = []
@@ -24,7 +33,7 @@ class SpecifierGrammar(TokenReader):
             groups.append(kind(self._parse_attribute_text(), self._tok_coord(tok)))
         return groups
 
-    def _parse_attribute_text(self):
+    def _parse_attribute_text(self) -> str:
         if self._list[self._index].value != "[[":
             return self._parse_balanced()
         start = self._index
@@ -35,7 +44,7 @@ class SpecifierGrammar(TokenReader):
             depth += (kind == "LBRACKET") - (kind == "RBRACKET")
         return _joined(self._list[start : self._index]).replace("[[ ", "[[").replace(": :", "::")
 
-    def _parse_balanced(self):
+    def _parse_balanced(self) -> str:
         """Return the text of a keyword, the words after it (`asm volatile`) and the following
         parenthesis."""
         words = [self._advance().value]
@@ -51,7 +60,9 @@ class SpecifierGrammar(TokenReader):
             if depth == 0:
                 return " ".join(words) + _joined(self._list[start : self._index])
 
-    def _attribute_declarations(self, nodes, attributes):
+    def _attribute_declarations(
+        self, nodes: list[c_ast.Node], attributes: list[c_ast.Node]
+    ) -> list[c_ast.Node]:
         for node in nodes:
             decl = node.decl if isinstance(node, c_ast.FuncDef) else node
             if isinstance(decl, (c_ast.Decl, c_ast.Typedef)):
@@ -60,7 +71,7 @@ class SpecifierGrammar(TokenReader):
             self._parse_error("Expected declaration after attributes", None)
         return nodes
 
-    def _attach_type_attributes(self, decl, spec):
+    def _attach_type_attributes(self, decl: c_ast.Node, spec: Specifiers) -> c_ast.Node:
         """Attach GNU's attributes among the specifiers to all declared names; they are printed
         before the declaration."""
         decl.attributes = spec["type_attributes"] + decl.attributes
@@ -68,15 +79,17 @@ class SpecifierGrammar(TokenReader):
 
     # Specifiers
 
-    def _is_inferred_auto(self, spec):
+    def _is_inferred_auto(self, spec: Specifiers) -> bool:
         # only C23 infers: `auto x = 1` is an int here, and GNU's __auto_type is a type
         return False
 
-    def _starts_declaration(self, tok=None):
+    def _starts_declaration(self, tok: Token | None = None) -> bool:
         kind = (tok or self._peek() or self._list[-1]).type
         return kind in keywords.DECLARATION_START or kind == "ATTRIBUTE_BEGIN"
 
-    def _parse_specifiers(self, *, allow_storage_and_function):
+    def _parse_specifiers(
+        self, *, allow_storage_and_function: bool
+    ) -> tuple[Specifiers | None, bool, Coord | None]:
         spec: Specifiers = {
             "qual": [],
             "storage": [],
@@ -122,7 +135,7 @@ class SpecifierGrammar(TokenReader):
             return None, False, None
         return spec, saw_type, self._tok_coord(first)
 
-    def _parse_type_specifier(self, kind):
+    def _parse_type_specifier(self, kind: str) -> c_ast.Node:
         if kind in ("STRUCT", "UNION"):
             return self._parse_struct_or_union_specifier()
         if kind == "ENUM":
@@ -134,7 +147,7 @@ class SpecifierGrammar(TokenReader):
         tok = self._advance()
         return c_ast.IdentifierType([tok.value], coord=self._tok_coord(tok))
 
-    def _check_one_type(self, types, other):
+    def _check_one_type(self, types: list[c_ast.Node], other: bool) -> None:
         """Report an error for a second type. Only words like `unsigned long` combine; a type after
         a structure's body means a missing `;`."""
         words = [
@@ -156,20 +169,20 @@ class SpecifierGrammar(TokenReader):
             self._here(),
         )
 
-    def _require_no_member(self, allowed):
+    def _require_no_member(self, allowed: bool) -> None:
         if not allowed:
             self._parse_error(
                 f"'{self._list[self._index].value}' is not allowed in a type name or a member",
                 self._here(),
             )
 
-    def _parse_qualifier(self):
+    def _parse_qualifier(self) -> str:
         tok = self._advance()
         if tok.type != "SHARED":
             return tok.value
         return upc_ast.Shared(self._parse_layout(), self._tok_coord(tok))
 
-    def _parse_layout(self):
+    def _parse_layout(self) -> c_ast.Node | str | None:
         """Parse the block size after `shared`, if there is one."""
         if not self._accept("LBRACKET"):
             return None
@@ -186,13 +199,13 @@ class SpecifierGrammar(TokenReader):
         self._expect("RBRACKET")
         return size
 
-    def _parse_type_qualifier_list(self):
+    def _parse_type_qualifier_list(self) -> list[str]:
         qualifiers = []
         while self._peek_type() in keywords.QUALIFIERS:
             qualifiers.append(self._parse_qualifier())
         return qualifiers
 
-    def _parse_struct_or_union_specifier(self):
+    def _parse_struct_or_union_specifier(self) -> c_ast.Node:
         tok = self._advance()
         attributes = self._parse_attribute_specifier_sequence()
         name = self._advance() if self._peek_type() in ("ID", "TYPEID") else None
@@ -211,24 +224,25 @@ class SpecifierGrammar(TokenReader):
             attributes=attributes,
         )
 
-    def _parse_enum_specifier(self):
+    def _parse_enum_specifier(self) -> c_ast.Node:
         node = super()._parse_enum_specifier()
         if node.values is not None:
             node.attributes = node.attributes + self._parse_attribute_specifier_sequence()
         return node
 
-    def _parse_specifier_qualifier_list(self):
+    def _parse_specifier_qualifier_list(self) -> Specifiers:
         spec, saw_type, _ = self._parse_specifiers(allow_storage_and_function=False)
         if spec is None or not (saw_type or spec["alignment"]):
             self._expected_type()
+        assert spec is not None
         return spec
 
-    def _parse_struct_declarator(self):
+    def _parse_struct_declarator(self) -> dict[str, Any]:
         info = super()._parse_struct_declarator()
         info["attributes"] = self._parse_attribute_specifier_sequence()
         return info
 
-    def _parse_struct_declarator_list(self):
+    def _parse_struct_declarator_list(self) -> list[dict[str, Any]]:
         infos = [self._parse_struct_declarator()]
         while self._accept("COMMA"):
             before = self._parse_attribute_specifier_sequence()
@@ -237,7 +251,7 @@ class SpecifierGrammar(TokenReader):
         return infos
 
 
-def _joined(tokens):
+def _joined(tokens: list[Token]) -> str:
     """Return the text of tokens, separated by spaces except around brackets and before commas."""
     text = tokens[0].value
     for before, tok in zip(tokens, tokens[1:]):

@@ -1,24 +1,31 @@
 """Grammar of GNU C's and UPC's statements."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from pycparser import c_ast
 from pycparser.ast_transforms import fix_switch_cases
 
 from . import keywords, upc_ast
 from .grammar_expressions import ExpressionGrammar
 
+if TYPE_CHECKING:
+    from pycparser.c_parser import Coord
+
 _FORALL_CLAUSES = "upc_forall needs four clauses: init; condition; increment; affinity"
 
 
 class StatementGrammar(ExpressionGrammar):
-    def _starts_statement(self):
+    def _starts_statement(self) -> bool:
         if self._peek_type() == "ATTRIBUTE_BEGIN":
             return super()._starts_statement()
         return self._peek_type() not in ("RBRACE", None) and not self._starts_declaration()
 
-    def _is_label(self):
+    def _is_label(self) -> bool:
         return self._peek_type() in ("ID", "TYPEID") and self._list[self._index + 1].type == "COLON"
 
-    def _parse_block_item(self):
+    def _parse_block_item(self) -> c_ast.Node | list[c_ast.Node]:
         kind = self._peek_type()
         if kind == "ATTRIBUTE_BEGIN":
             return super()._parse_block_item()
@@ -30,7 +37,7 @@ class StatementGrammar(ExpressionGrammar):
             return self._parse_labeled_statement()
         return self._parse_declaration() if self._starts_declaration() else self._parse_statement()
 
-    def _parse_local_labels(self):
+    def _parse_local_labels(self) -> c_ast.Node:
         coord = self._tok_coord(self._advance())
         names = [self._parse_identifier_or_typeid().name]
         while self._accept("COMMA"):
@@ -38,7 +45,7 @@ class StatementGrammar(ExpressionGrammar):
         self._expect("SEMI")
         return upc_ast.LocalLabels(names, coord)
 
-    def _parse_statement(self):
+    def _parse_statement(self) -> c_ast.Node:
         kind = self._peek_type()
         if kind == "UPC_FORALL":
             return self._parse_forall()
@@ -68,13 +75,13 @@ class StatementGrammar(ExpressionGrammar):
             self._expected("a statement" if kind in (None, "RBRACE") else "an expression")
         return super()._parse_statement()
 
-    def _parse_goto(self):
+    def _parse_goto(self) -> c_ast.Node:
         coord = self._tok_coord(self._advance())
         name = self._advance().value
         self._expect("SEMI")
         return c_ast.Goto(name, coord)
 
-    def _parse_labeled_statement(self):
+    def _parse_labeled_statement(self) -> c_ast.Node:
         coord = self._here()
         if self._is_label():
             name = self._advance().value
@@ -88,7 +95,7 @@ class StatementGrammar(ExpressionGrammar):
         self._expect("COLON")
         return c_ast.Case(value, [self._labeled(coord)], coord)
 
-    def _label_attributes(self):
+    def _label_attributes(self) -> list[c_ast.Node]:
         """Parse GNU's attributes after a label's colon; those before a declaration or `;` do not
         belong to the label."""
         if self._peek_type() != "ATTRIBUTE_BEGIN":
@@ -104,14 +111,14 @@ class StatementGrammar(ExpressionGrammar):
         self._reset(mark)
         return []
 
-    def _labeled(self, coord):
+    def _labeled(self, coord: Coord) -> c_ast.Node:
         return (
             self._parse_pragmacomp_or_statement()
             if self._starts_statement()
             else c_ast.EmptyStatement(coord)
         )
 
-    def _parse_selection_statement(self):
+    def _parse_selection_statement(self) -> c_ast.Node:
         tok = self._advance()
         self._expect("LPAREN")
         cond = self._parse_expression()
@@ -124,7 +131,7 @@ class StatementGrammar(ExpressionGrammar):
 
     # UPC
 
-    def _parse_sync(self):
+    def _parse_sync(self) -> c_ast.Node:
         tok = self._advance()
         expr = None
         if tok.type == "UPC_FENCE":
@@ -135,7 +142,7 @@ class StatementGrammar(ExpressionGrammar):
         self._expect("SEMI")
         return upc_ast.UpcSync(tok.value[len("upc_") :], expr, self._tok_coord(tok))
 
-    def _parse_iteration_statement(self):
+    def _parse_iteration_statement(self) -> c_ast.Node:
         if self._peek_type() != "FOR":
             return super()._parse_iteration_statement()
         coord = self._tok_coord(self._advance())
@@ -152,7 +159,7 @@ class StatementGrammar(ExpressionGrammar):
         self._pop_scope()
         return c_ast.For(init, cond, step, stmt, coord)
 
-    def _parse_forall(self):
+    def _parse_forall(self) -> c_ast.Node:
         coord = self._tok_coord(self._advance())
         self._push_scope()
         init, cond, step = self._parse_three_clauses(coord, _FORALL_CLAUSES)
@@ -162,7 +169,9 @@ class StatementGrammar(ExpressionGrammar):
         self._pop_scope()
         return upc_ast.UpcForall(init, cond, step, affinity, stmt, coord)
 
-    def _parse_three_clauses(self, coord, too_few):
+    def _parse_three_clauses(
+        self, coord: Coord, too_few: str
+    ) -> tuple[c_ast.Node | None, c_ast.Node | None, c_ast.Node | None]:
         """Parse `(init; cond; next`, for both kinds of loop; `too_few` is the message for a
         parenthesis that closes too early."""
         self._expect("LPAREN")
@@ -175,12 +184,12 @@ class StatementGrammar(ExpressionGrammar):
         self._expect_clause_end(too_few)
         return init, cond, self._parse_expression_opt()
 
-    def _expect_clause_end(self, too_few):
+    def _expect_clause_end(self, too_few: str) -> None:
         if self._peek_type() == "RPAREN":
             self._parse_error(too_few, self._here())
         self._expect("SEMI")
 
-    def _parse_affinity(self):
+    def _parse_affinity(self) -> c_ast.Node | None:
         tok = self._accept("CONTINUE")
         affinity = c_ast.Continue(self._tok_coord(tok)) if tok else self._parse_expression_opt()
         if self._peek_type() == "SEMI":

@@ -132,7 +132,7 @@ PUNCTUATORS = {
 }  # fmt: skip
 
 
-def old_name_hint(name):
+def old_name_hint(name: str) -> str:
     """Return what a message about `name` adds if it was a keyword of UPC 1.0; else an empty
     text."""
     return (

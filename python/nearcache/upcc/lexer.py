@@ -9,8 +9,10 @@ parameter list or an initialiser (where headers' macros put `GCC diagnostic`) th
 are `__extension__` and the preprocessor's other directives.
 """
 
+from __future__ import annotations
+
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pycparser import c_lexer
 
@@ -62,7 +64,7 @@ class Token:
 
     __slots__ = ("type", "value", "lineno", "column", "filename")
 
-    def __init__(self, type, value, lineno, column, filename):
+    def __init__(self, type: str, value: str, lineno: int, column: int, filename: str) -> None:
         self.type = type
         self.value = value
         self.lineno = lineno
@@ -70,7 +72,7 @@ class Token:
         self.filename = filename
 
     @property
-    def end(self):
+    def end(self) -> int:
         return self.column + len(self.value)
 
 
@@ -81,20 +83,22 @@ class UpcLexer(c_lexer.CLexer):
     names contain "upc" (C headers know nothing of `shared` and `strict`).
     """
 
-    def __init__(self, error_func, *, dialect="legacy"):
+    def __init__(
+        self, error_func: Callable[[str, int, int], None], *, dialect: str = "legacy"
+    ) -> None:
         super().__init__(error_func, dialect=dialect)
         self.system_files: frozenset[str] = frozenset()
         self.old_names = False  # whether UPC 1.0's keywords are accepted, too
         self._tokens: Iterator[Token] = iter(())
 
-    def input(self, text, filename=""):
+    def input(self, text: str, filename: str = "") -> None:
         super().input(text, filename)
         self._tokens = iter(self.read_all(text, filename))
 
-    def token(self):
+    def token(self) -> Token | None:
         return next(self._tokens, None)
 
-    def read_all(self, text, filename):
+    def read_all(self, text: str, filename: str) -> list[Token]:
         """Return all tokens of the text. Invalid text becomes a token of type BAD, which the parser
         reports at its place."""
         tokens: list[Token] = []
@@ -152,7 +156,7 @@ class UpcLexer(c_lexer.CLexer):
                 )
         return tokens
 
-    def _keywords_of(self, filename, plain_c):
+    def _keywords_of(self, filename: str, plain_c: dict[str, str]) -> dict[str, str]:
         if filename in self.system_files:
             return KEYWORDS if "upc" in filename else plain_c
         return (
@@ -162,7 +166,7 @@ class UpcLexer(c_lexer.CLexer):
         )
 
     @staticmethod
-    def _is_initialiser(tokens, brackets):
+    def _is_initialiser(tokens: list[Token], brackets: list[bool]) -> bool:
         """Return whether the next brace opens an initialiser. This is uncertain for compound
         literals, where pragmas are unlikely."""
         before = tokens[-1].type if tokens else "SEMI"
@@ -171,14 +175,14 @@ class UpcLexer(c_lexer.CLexer):
         return before == "LBRACE" and bool(brackets) and brackets[-1]
 
 
-def _pragma_tokens(value, line, column, filename):
+def _pragma_tokens(value: str, line: int, column: int, filename: str) -> Iterator[Token]:
     words = _PRAGMA.sub("", value, count=1).rstrip()
     yield Token("PPPRAGMA", "pragma", line, column, filename)
     if words:
         yield Token("PPPRAGMASTR", words, line, column, filename)
 
 
-def _literal_kind(kind, value):
+def _literal_kind(kind: str, value: str) -> str:
     """Return the token kind of a string, a character constant or a number; BAD if it only looks
     like one."""
     if kind == "string":

@@ -1,13 +1,22 @@
 """Links a UPC program: the user's objects, the runtime, the cache, the OpenSHMEM."""
 
+from __future__ import annotations
+
 import os
 import re
 import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from . import command
 
+if TYPE_CHECKING:
+    from .runner import Runner
+    from .toolchain import Toolchain
 
-def link(runner, tools, objects):
+
+def link(runner: Runner, tools: Toolchain, objects: Sequence[str | Path]) -> None:
     """Link the objects, with the linker's words among them."""
     invocation = runner.invocation
     flags = invocation.compiling + invocation.linking
@@ -38,7 +47,9 @@ def link(runner, tools, objects):
     )
 
 
-def renamed_mains(runner, tools, words):
+def renamed_mains(
+    runner: Runner, tools: Toolchain, words: Sequence[str | Path]
+) -> Sequence[str | Path]:
     """Return the objects, with those that define `main` replaced by copies in which it is
     ncupc_main, which the runtime calls."""
     paths = [str(word) for word in words if re.search(r"\.(o|obj)$", str(word))]

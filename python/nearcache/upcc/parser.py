@@ -10,6 +10,10 @@ skipped, and a declaration that cannot be parsed (a future compiler extension) i
 end.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
 from pycparser import c_ast
 
 from . import upc_ast
@@ -28,20 +32,22 @@ class UpcParser(StatementGrammar):
     """A parser of one text. After parse(), `skipped` lists the errors of the system headers'
     declarations that were skipped."""
 
-    def __init__(self, system_files=(), header_bodies=False, old_names=False):
+    def __init__(
+        self, system_files: Iterable[str] = (), header_bodies: bool = False, old_names: bool = False
+    ) -> None:
         # C23 for what headers already use: f(...) without parameters, enum E : type.
         super().__init__(lexer=UpcLexer, dialect="c23")
         self.clex.system_files = frozenset(system_files)
         self.clex.old_names = old_names
         # whether to parse function bodies in system headers, too
         self.header_bodies = header_bodies
-        self.skipped = []
-        self._errors = []
+        self.skipped: list[UpcError] = []
+        self._errors: list[UpcError] = []
         # names in declarations that could not be parsed; using one later is not reported as another
         # error
-        self._lost = set()
+        self._lost: set[str] = set()
 
-    def parse(self, text, filename="", debug=False):
+    def parse(self, text: str, filename: str = "", debug: bool = False) -> c_ast.Node:
         self.skipped, self._errors, self._lost = [], [], set()
         self._start(self.clex.read_all(text, filename), filename)
         external = []
@@ -53,10 +59,10 @@ class UpcParser(StatementGrammar):
             raise self._errors[0]
         return c_ast.FileAST(external)
 
-    def _in_system_file(self):
+    def _in_system_file(self) -> bool:
         return self._list[self._index].filename in self.clex.system_files
 
-    def _parse_or_skip(self):
+    def _parse_or_skip(self) -> list[c_ast.Node]:
         """Parse an external declaration. One that cannot be parsed is skipped, so that errors in
         others are also found."""
         start, system = self._index, self._in_system_file()
@@ -77,7 +83,7 @@ class UpcParser(StatementGrammar):
         self._lost.update(tok.value for tok in self._list[start : self._index] if tok.type == "ID")
         return []
 
-    def _skip_external_declaration(self, system):
+    def _skip_external_declaration(self, system: bool) -> None:
         """Skip to the end of the declaration: its `;` or its body. Does not skip from a system
         header into the file that includes it."""
         depth, before, is_body = 0, None, False
@@ -95,7 +101,7 @@ class UpcParser(StatementGrammar):
                 return
             before = kind
 
-    def _parse_external_declaration(self):
+    def _parse_external_declaration(self) -> list[c_ast.Node]:
         kind = self._peek_type()
         if kind == "ATTRIBUTE_BEGIN":
             attributes = self._parse_attribute_specifier_sequence()
@@ -118,7 +124,7 @@ class UpcParser(StatementGrammar):
             return self._parse_declaration()
         return self._parse_untyped_function()
 
-    def _parse_untyped_function(self):
+    def _parse_untyped_function(self) -> list[c_ast.Node]:
         """Parse `main() { ... }`, whose result is an int."""
         if self._peek_type() != "ID":
             self._expected("a declaration")
@@ -134,21 +140,27 @@ class UpcParser(StatementGrammar):
         }
         return self._parse_declarators(spec, self._here(), "id")
 
-    def _parse_function_definition(self, spec, decl):
+    def _parse_function_definition(self, spec: Specifiers, decl: c_ast.Node) -> c_ast.Node:
         if not self.header_bodies and self._peek_type() == "LBRACE" and self._in_system_file():
             coord = self._here()
             self._skip_brackets("LBRACE", "RBRACE")
             return self._build_function_definition(spec, decl, None, c_ast.Compound(None, coord))
         return super()._parse_function_definition(spec, decl)
 
-    def _build_function_definition(self, spec, decl, param_decls, body):
+    def _build_function_definition(
+        self,
+        spec: Specifiers,
+        decl: c_ast.Node,
+        param_decls: list[c_ast.Node] | None,
+        body: c_ast.Node,
+    ) -> c_ast.Node:
         names = decl.args.params if decl.args is not None else ()
         if names and isinstance(names[0], c_ast.ID):
             param_decls = old_parameters(names, param_decls or [])
         return super()._build_function_definition(spec, decl, param_decls, body)
 
 
-def old_parameters(names, declarations):
+def old_parameters(names: Sequence[c_ast.Node], declarations: list[c_ast.Node]) -> list[c_ast.Node]:
     """Return the declarations of an old-style (K&R) definition's parameters in the order of their
     names; one without a declaration is an int."""
     by_name = {
@@ -158,14 +170,16 @@ def old_parameters(names, declarations):
     return others + [by_name.get(each.name) or _integer(each) for each in names]
 
 
-def _integer(name):
+def _integer(name: c_ast.Node) -> c_ast.Node:
     kind = c_ast.TypeDecl(
         name.name, [], None, c_ast.IdentifierType(["int"], name.coord), name.coord
     )
     return c_ast.Decl(name.name, [], [], [], [], kind, None, None, name.coord)
 
 
-def parse(text, filename, system_files=(), old_names=False):
+def parse(
+    text: str, filename: str, system_files: Iterable[str] = (), old_names: bool = False
+) -> c_ast.Node:
     """Return the syntax tree (c_ast.FileAST) of a preprocessed UPC source.
 
     old_names: accept UPC 1.0's keywords (keywords.OLD_NAMES) as their later names. Raises

@@ -6,8 +6,11 @@ instead, their #include lines are repeated, with the user's earlier definitions 
 own UPC headers are UPC: the translator reads them, but the C compiler never sees them.
 """
 
+from __future__ import annotations
+
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,7 +40,7 @@ KEYWORDS = re.compile(
 )
 
 
-def found_in(pattern: str, text: str) -> "re.Match[str]":
+def found_in(pattern: str, text: str) -> re.Match[str]:
     """Return the match at the start of the preprocessor's output."""
     found = re.match(pattern, text)
     if found is None:
@@ -62,12 +65,12 @@ class Source:
         str, ...
     ] = ()  # words that make `#include <x.h>` also search the source's folder, if needed
 
-    def uses_upc(self):
+    def uses_upc(self) -> bool:
         """Return whether this is UPC and not C: by its headers, or by words in the text of its own
         files."""
         return self.includes_upc or KEYWORDS.search(self.own_text()) is not None
 
-    def own_text(self):
+    def own_text(self) -> str:
         """Return the text that is not from system headers."""
         kept, own = [], False
         for line in self.text.split("\n"):
@@ -78,7 +81,7 @@ class Source:
                 kept.append(line)
         return "\n".join(kept)
 
-    def lines_of(self, file, number):
+    def lines_of(self, file: str, number: int) -> list[str]:
         """Return the pieces of preprocessed text that one source line became, without those made by
         system headers' macros."""
         found, here, at = [], None, 0
@@ -93,11 +96,11 @@ class Source:
         return found
 
 
-def unquoted(name):
+def unquoted(name: str) -> str:
     return re.sub(r"\\(.)", r"\1", name)
 
 
-def predefined(threads=None, struct_pointers=False):
+def predefined(threads: int | None = None, struct_pointers: bool = False) -> dict[str, str]:
     """Return UPC's macros, by name. They include THREADS if the number of threads is fixed, as #if
     may use it."""
     macros = {
@@ -113,7 +116,7 @@ def predefined(threads=None, struct_pointers=False):
     return macros
 
 
-def of_command_line(file):
+def of_command_line(file: str) -> bool:
     """Return whether a name is one that the preprocessor uses for what is in no file: <built-in>,
     <command-line>. A source may be <stdin>."""
     return file.startswith("<") and file != "<stdin>"
@@ -122,23 +125,24 @@ def of_command_line(file):
 class _Reader:
     """Makes one pass over the preprocessor's output."""
 
-    def __init__(self, headers, own_macros):
+    def __init__(self, headers: Path, own_macros: dict[str, str]) -> None:
         self.headers = str(headers)
         self.own_macros = own_macros
         self.source = Source()
-        self.out = []
+        self.out: list[str] = []
         self.file = ""
-        self.lines = []  # lines of the prologue: (directive, whole line)
-        self.pending = None  # an #include whose file is not known yet
-        self.kinds = {}  # by the name given in an #include: system, user or ours
+        self.lines: list[tuple[str, str]] = []  # lines of the prologue: (directive, whole line)
+        # an #include whose file is not known yet: (name, whole line)
+        self.pending: tuple[str, str] | None = None
+        self.kinds: dict[str, str] = {}  # by the name given in an #include: system, user or ours
 
-    def is_ours(self, file):
+    def is_ours(self, file: str) -> bool:
         return file.startswith(self.headers + "/")
 
-    def is_user(self, file):
+    def is_user(self, file: str) -> bool:
         return not of_command_line(file) and file not in self.source.system_files
 
-    def marker(self, number, file, flags):
+    def marker(self, number: str, file: str, flags: list[str]) -> None:
         entered = "1" in flags
         if entered and "3" in flags:
             self.source.system_files.add(file)
@@ -163,7 +167,7 @@ class _Reader:
         )
         self.out.append(" ".join([f'# {number} "{escaped(file)}"', *kept]))
 
-    def settle(self, file):
+    def settle(self, file: str | None) -> None:
         """Decide what to do with an #include once its file is known; None: a file that is not read
         again."""
         if self.pending is None:
@@ -182,13 +186,13 @@ class _Reader:
         if kind == "system":
             self.lines.append(("include", line))
 
-    def kind_of_known(self, name):
+    def kind_of_known(self, name: str) -> str:
         for file in self.source.system_files:
             if file.endswith("/" + name):
                 return "ours" if self.is_ours(file) else "system"
         return "user"
 
-    def directive(self, kind, rest):
+    def directive(self, kind: str, rest: str) -> None:
         if kind in ("define", "undef"):
             self.macro(kind, rest)
         elif self.is_user(self.file) or self.is_ours(self.file):
@@ -198,7 +202,7 @@ class _Reader:
             if named:
                 self.pending = named[2], f"#include {named[0]}"
 
-    def macro(self, kind, rest):
+    def macro(self, kind: str, rest: str) -> None:
         name = found_in(r"\w+", rest)[0]
         given = self.file.startswith("<command") and not name.startswith(
             "__GCC_HAVE_"
@@ -208,7 +212,7 @@ class _Reader:
                 self.settle(None)
             self.lines.append((kind, f"#{kind} {rest}".rstrip()))
 
-    def line(self, text):
+    def line(self, text: str) -> None:
         if text.startswith("#"):
             marker = MARKER.match(text)
             if marker:
@@ -223,7 +227,7 @@ class _Reader:
             self.settle(None)
         self.out.append(text)
 
-    def finish(self, text):
+    def finish(self, text: str) -> Source:
         for line in text.split("\n"):
             self.line(line)
         if self.pending:
@@ -233,11 +237,11 @@ class _Reader:
         return self.source
 
 
-def escaped(name):
+def escaped(name: str) -> str:
     return name.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def prologue(lines):
+def prologue(lines: list[tuple[str, str]]) -> list[str]:
     """Return the lines up to the last #include, without consecutive duplicates. The user's
     definitions are undefined again after it."""
     last = max((index for index, (kind, _) in enumerate(lines) if kind == "include"), default=-1)
@@ -256,18 +260,30 @@ def prologue(lines):
     return kept + [f"#undef {name}" for name in defined]
 
 
-def command(path, cc_words, headers, threads=None, struct_pointers=False):
+def command(
+    path: str | Path,
+    cc_words: Sequence[str],
+    headers: Path,
+    threads: int | None = None,
+    struct_pointers: bool = False,
+) -> list[str]:
     """Return the words that preprocess a source."""
     macros = [f"-D{name}={value}" for name, value in predefined(threads, struct_pointers).items()]
     return [*cc_words, *macros, "-isystem", str(headers), "-E", "-dD", "-dI", "-x", "c", str(path)]
 
 
-def read(text, headers, threads=None):
+def read(text: str, headers: Path, threads: int | None = None) -> Source:
     """Return the Source parsed from the preprocessor's output."""
     return _Reader(headers, predefined(threads)).finish(text)
 
 
-def preprocess(path, cc_words, threads=None, headers=None, struct_pointers=False):
+def preprocess(
+    path: str | Path,
+    cc_words: Sequence[str],
+    threads: int | None = None,
+    headers: str | Path | None = None,
+    struct_pointers: bool = False,
+) -> Source:
     """Return the Source of the UPC file at `path`.
 
     cc_words: the C compiler and its options. headers: the folder of the UPC headers; by default

@@ -20,7 +20,7 @@ _LONG_LIST = 100  # columns beyond which an initialiser is broken into lines
 
 
 class ExpressionPrinter(c_generator.CGenerator):
-    def visit(self, node):
+    def visit(self, node: c_ast.Node) -> str:
         method = self._methods.get(node.__class__)
         if method is None:
             method = self._methods[node.__class__] = getattr(
@@ -28,7 +28,7 @@ class ExpressionPrinter(c_generator.CGenerator):
             )
         return method(node)
 
-    def _level(self, n):
+    def _level(self, n: c_ast.Node) -> int:
         """Return the precedence of an expression's text."""
         if isinstance(n, c_ast.BinaryOp):
             return BINARY + self.precedence_map[n.op]
@@ -38,11 +38,11 @@ class ExpressionPrinter(c_generator.CGenerator):
             return POSTFIX if n.op in ("p++", "p--") else UNARY
         return _LEVELS.get(n.__class__, POSTFIX)
 
-    def _operand(self, n, level):
+    def _operand(self, n: c_ast.Node, level: int) -> str:
         text = self._visit_expr(n, allow_comma=True)
         return f"({text})" if self._level(n) < level else text
 
-    def _visit_expr(self, n, *, allow_comma=False):
+    def _visit_expr(self, n: c_ast.Node, *, allow_comma: bool = False) -> str:
         if isinstance(n, c_ast.InitList):
             return self._braced(n)
         if isinstance(n, c_ast.ExprList) and not allow_comma:
@@ -51,7 +51,7 @@ class ExpressionPrinter(c_generator.CGenerator):
             return f"({self._flat(self._braces(n))})"
         return self.visit(n)
 
-    def _condition(self, n):
+    def _condition(self, n: c_ast.Node) -> str:
         """Print a controlling expression; an assignment gets its own parentheses."""
         if isinstance(n, c_ast.ExprList):
             return ", ".join(
@@ -61,30 +61,30 @@ class ExpressionPrinter(c_generator.CGenerator):
         return self._operand(n, CONDITIONAL)
 
     @staticmethod
-    def _flat(text):
+    def _flat(text: str) -> str:
         """Put statements on one line, as inside an expression."""
         return _LINE_BREAK.sub(" ", text)
 
-    def visit_ID(self, n):
+    def visit_ID(self, n: c_ast.Node) -> str:
         return n.name
 
-    def visit_Raw(self, n):
+    def visit_Raw(self, n: c_ast.Node) -> str:
         return n.text
 
-    def visit_ArrayRef(self, n):
+    def visit_ArrayRef(self, n: c_ast.Node) -> str:
         return (
             f"{self._operand(n.name, POSTFIX)}[{self._visit_expr(n.subscript, allow_comma=True)}]"
         )
 
-    def visit_StructRef(self, n):
+    def visit_StructRef(self, n: c_ast.Node) -> str:
         return self._operand(n.name, POSTFIX) + n.type + self.visit(n.field)
 
-    def visit_FuncCall(self, n):
+    def visit_FuncCall(self, n: c_ast.Node) -> str:
         return (
             f"{self._operand(n.name, POSTFIX)}({self.visit(n.args) if n.args is not None else ''})"
         )
 
-    def visit_UnaryOp(self, n):
+    def visit_UnaryOp(self, n: c_ast.Node) -> str:
         if n.op in _SIZEOF:
             return f"{n.op}({self._visit_expr(n.expr, allow_comma=True)})"
         if n.op in ("p++", "p--"):
@@ -96,20 +96,20 @@ class ExpressionPrinter(c_generator.CGenerator):
             f"{n.op}({operand})" if operand[0] == n.op[0] and n.op[0] in "+-&" else n.op + operand
         )
 
-    def visit_Cast(self, n):
+    def visit_Cast(self, n: c_ast.Node) -> str:
         return f"({self.visit(n.to_type)}) {self._operand(n.expr, CAST)}"
 
-    def visit_BinaryOp(self, n):
+    def visit_BinaryOp(self, n: c_ast.Node) -> str:
         return f"{self._binary_operand(n, n.left, False)} {n.op} {self._binary_operand(n, n.right, True)}"
 
-    def _binary_operand(self, n, operand, on_right):
+    def _binary_operand(self, n: c_ast.Node, operand: c_ast.Node, on_right: bool) -> str:
         text = self._operand(operand, self._level(n) + on_right)
         if text.startswith("(") and self._level(operand) < self._level(n) + on_right:
             return text
         return f"({text})" if self._surprising(n.op, operand, on_right) else text
 
     @staticmethod
-    def _surprising(operator, operand, on_right):
+    def _surprising(operator: str, operand: c_ast.Node, on_right: bool) -> bool:
         """Return whether a compiler would suggest parentheses around this operand."""
         if isinstance(operand, c_ast.UnaryOp):
             return (
@@ -127,7 +127,7 @@ class ExpressionPrinter(c_generator.CGenerator):
             return True
         return operator in _COMPARISONS and operand.op in _COMPARISONS
 
-    def visit_TernaryOp(self, n):
+    def visit_TernaryOp(self, n: c_ast.Node) -> str:
         cond = self._operand(n.cond, BINARY)
         iffalse = self._operand(n.iffalse, CONDITIONAL)
         return (
@@ -136,25 +136,25 @@ class ExpressionPrinter(c_generator.CGenerator):
             else f"{cond} ? {self._operand(n.iftrue, CONDITIONAL)} : {iffalse}"
         )
 
-    def visit_Assignment(self, n):
+    def visit_Assignment(self, n: c_ast.Node) -> str:
         return f"{self._operand(n.lvalue, UNARY)} {n.op} {self._operand(n.rvalue, ASSIGNMENT)}"
 
-    def visit_StatementExpr(self, n):
+    def visit_StatementExpr(self, n: c_ast.Node) -> str:
         self._flat_depth += 1
         text = self._flat(self._braces(n.compound))
         self._flat_depth -= 1
         return f"({text})"
 
-    def visit_Range(self, n):
+    def visit_Range(self, n: c_ast.Node) -> str:
         return f"{self._visit_expr(n.first)} ... {self._visit_expr(n.last)}"
 
-    def visit_CompoundLiteral(self, n):
+    def visit_CompoundLiteral(self, n: c_ast.Node) -> str:
         return f"({self.visit(n.type)}){self._braced(n.init)}"
 
-    def visit_InitList(self, n):
+    def visit_InitList(self, n: c_ast.Node) -> str:
         return ", ".join(self._visit_expr(e) for e in n.exprs)
 
-    def _braced(self, n):
+    def _braced(self, n: c_ast.Node) -> str:
         """Print an initialiser list; a long one is broken into lines."""
         items = [self._visit_expr(e) for e in n.exprs]
         if self._flat_depth or sum(map(len, items)) + 2 * len(items) < _LONG_LIST:

@@ -6,12 +6,19 @@ lines or a `#line` are inserted, or lines are joined, so that messages of the C 
 __LINE__ refer to the UPC source.
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
 from . import upc_ast
 from .print_types import TypePrinter
+
+if TYPE_CHECKING:
+    from pycparser.c_parser import Coord
 
 _MARK = re.compile(r"\x01(\d+)\x02")
 _MOST_EMPTY_LINES = 8  # instead of a #line: the text keeps the shape of its source
@@ -43,13 +50,13 @@ _COMPLETE = (
 
 
 class Printer(TypePrinter):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        self._methods = {}
+        self._methods: dict[type, Callable[[c_ast.Node], str]] = {}
         self._flat_depth = 0  # nesting of statement expressions, which are printed on one line
-        self._coords = []
+        self._coords: list[Coord] = []
 
-    def _mark(self, n):
+    def _mark(self, n: c_ast.Node) -> str:
         coord = getattr(n, "coord", None)
         if coord is None or not getattr(coord, "line", None) or self._flat_depth:
             return ""
@@ -58,7 +65,7 @@ class Printer(TypePrinter):
 
     # Statements: visit_X returns the text without its indentation and its line end
 
-    def _generate_stmt(self, n, add_indent=False):
+    def _generate_stmt(self, n: c_ast.Node | list[c_ast.Node], add_indent: bool = False) -> str:
         if isinstance(n, list):  # declarators that share a structure's body
             return self._mark(n[0]) + self._make_indent() + self._visit_decl_group(n) + ";\n"
         if add_indent:
@@ -76,22 +83,22 @@ class Printer(TypePrinter):
             self.indent_level -= 4
         return f"{head}{text}{'' if isinstance(n, _COMPLETE) else ';'}\n"
 
-    def _generate_body(self, nodes, add_indent=False):
+    def _generate_body(self, nodes: list[c_ast.Node], add_indent: bool = False) -> str:
         return "".join(
             self._generate_stmt(item, add_indent) for item in self._coalesce_defined_types(nodes)
         )
 
-    def _braces(self, n, last=""):
+    def _braces(self, n: c_ast.Node, last: str = "") -> str:
         """Print a block; `last` marks the line of its closing brace."""
         self.indent_level += 4
         body = self._generate_body(n.block_items or [])
         self.indent_level -= 4
         return f"{{\n{body}{last}{self._make_indent()}}}"
 
-    def visit_Compound(self, n):
+    def visit_Compound(self, n: c_ast.Node) -> str:
         return self._braces(n)
 
-    def _controlled(self, n, braces=False, last=""):
+    def _controlled(self, n: c_ast.Node, braces: bool = False, last: str = "") -> str:
         """Print a space or a line end, and the statement that another one controls, without its
         line end."""
         if not isinstance(n, c_ast.Compound):
@@ -100,7 +107,7 @@ class Printer(TypePrinter):
             n = c_ast.Compound([] if isinstance(n, c_ast.EmptyStatement) else [n])
         return " " + self._braces(n, last)
 
-    def visit_If(self, n):
+    def visit_If(self, n: c_ast.Node) -> str:
         text = f"if ({self._condition(n.cond)})"
         if n.iffalse is None:
             return text + self._controlled(n.iftrue, isinstance(n.iftrue, _CONTROL))
@@ -116,25 +123,25 @@ class Printer(TypePrinter):
             else self._controlled(n.iffalse)
         )
 
-    def visit_While(self, n):
+    def visit_While(self, n: c_ast.Node) -> str:
         return f"while ({self._condition(n.cond)}){self._loop_body(n.stmt)}"
 
-    def _loop_body(self, n):
+    def _loop_body(self, n: c_ast.Node) -> str:
         return " { }" if isinstance(n, c_ast.EmptyStatement) else self._controlled(n)
 
-    def visit_DoWhile(self, n):
+    def visit_DoWhile(self, n: c_ast.Node) -> str:
         return f"do{self._controlled(n.stmt, braces=True, last=self._mark(n.cond))} while ({self._condition(n.cond)});"
 
-    def visit_For(self, n):
+    def visit_For(self, n: c_ast.Node) -> str:
         return f"for ({self._clauses(n)}){self._loop_body(n.stmt)}"
 
-    def _clauses(self, n):
+    def _clauses(self, n: c_ast.Node) -> str:
         init = self._visit_expr(n.init, allow_comma=True) if n.init is not None else ""
         cond = " " + self._condition(n.cond) if n.cond is not None else ""
         step = " " + self._visit_expr(n.next, allow_comma=True) if n.next is not None else ""
         return f"{self._flat(init)};{cond};{step}"
 
-    def visit_UpcForall(self, n):
+    def visit_UpcForall(self, n: c_ast.Node) -> str:
         if isinstance(n.affinity, c_ast.Continue):
             affinity = " continue"
         else:
@@ -145,48 +152,48 @@ class Printer(TypePrinter):
             )
         return f"upc_forall ({self._clauses(n)};{affinity}){self._loop_body(n.stmt)}"
 
-    def visit_UpcSync(self, n):
+    def visit_UpcSync(self, n: c_ast.Node) -> str:
         return (
             f"upc_{n.kind} {self._visit_expr(n.expr, allow_comma=True)}"
             if n.expr is not None
             else f"upc_{n.kind}"
         )
 
-    def visit_Switch(self, n):
+    def visit_Switch(self, n: c_ast.Node) -> str:
         return f"switch ({self._condition(n.cond)}){self._controlled(n.stmt)}"
 
-    def visit_Case(self, n):
+    def visit_Case(self, n: c_ast.Node) -> str:
         return self._labeled(f"case {self._visit_expr(n.expr)}:", n)
 
-    def visit_Default(self, n):
+    def visit_Default(self, n: c_ast.Node) -> str:
         return self._labeled("default:", n)
 
-    def _labeled(self, label, n):
+    def _labeled(self, label: str, n: c_ast.Node) -> str:
         attributes = self._generate_attributes(n.attributes) + " " if n.attributes else ""
         body = self._generate_body(n.stmts or [], add_indent=True)
         return f"{attributes}{label}\n{body}"[:-1]
 
-    def visit_Label(self, n):
+    def visit_Label(self, n: c_ast.Node) -> str:
         first, behind = self._split_attributes(n.attributes)
         return f"{first}{n.name}:{' ' + behind.rstrip() if behind else ''}\n{self._generate_stmt(n.stmt)}"[
             :-1
         ]
 
-    def visit_AttributedStatement(self, n):
+    def visit_AttributedStatement(self, n: c_ast.Node) -> str:
         return (
             f"{self._generate_attributes(n.attributes)} {self._generate_stmt(n.stmt)[:-1].lstrip()}"
         )
 
-    def visit_Goto(self, n):
+    def visit_Goto(self, n: c_ast.Node) -> str:
         return f"goto {n.name};"
 
-    def visit_ComputedGoto(self, n):
+    def visit_ComputedGoto(self, n: c_ast.Node) -> str:
         return f"goto *{self._operand(n.expr, 0)}"
 
-    def visit_LocalLabels(self, n):
+    def visit_LocalLabels(self, n: c_ast.Node) -> str:
         return "__label__ " + ", ".join(n.names)
 
-    def visit_Pragma(self, n):
+    def visit_Pragma(self, n: c_ast.Node) -> str:
         if self._flat_depth and isinstance(
             n.string, str
         ):  # an expression has no room for a line of its own
@@ -194,18 +201,18 @@ class Printer(TypePrinter):
             return f'_Pragma("{escaped}")'
         return super().visit_Pragma(n)
 
-    def visit_FuncDef(self, n):
+    def visit_FuncDef(self, n: c_ast.Node) -> str:
         declaration = self.visit(n.decl)
         if not n.param_decls:
             return f"{declaration} {self._braces(n.body)}"
         parameters = self._generate_body(n.param_decls, add_indent=True)
         return f"{declaration}\n{parameters}{self._make_indent()}{self._braces(n.body)}"
 
-    def visit_FileAST(self, n):
+    def visit_FileAST(self, n: c_ast.Node) -> str:
         return self._generate_body(n.ext)
 
 
-def _broken(text):
+def _broken(text: str) -> list[str]:
     """Break a line longer than _LONGEST after commas and operators.
 
     The arguments of a runtime macro stay on one line, because it uses __LINE__.
@@ -226,14 +233,14 @@ class _Layout:
     """Puts marked lines at their places in the source: by empty lines, by joining lines that are
     one in the source, by #line."""
 
-    def __init__(self, coords):
+    def __init__(self, coords: list[Coord]) -> None:
         self.coords = coords
-        self.output = []
+        self.output: list[str] = []
         self.file, self.line = None, 0  # the number that the compiler gives the next line
         self.loose = 0  # number of lines after the last marked one, mostly closing braces
         self.joined = False  # whether the last line was joined from several
 
-    def place(self, text):
+    def place(self, text: str) -> str:
         for content in text.split("\n"):
             mark = _MARK.match(content)
             if not mark:
@@ -255,7 +262,7 @@ class _Layout:
             self.loose = self._append(content) - 1
         return "\n".join(self.output)
 
-    def _append(self, content):
+    def _append(self, content: str) -> int:
         """Add a line of text, broken if it is too long; return the number of lines that it
         takes."""
         lines = _broken(_MARK.sub("", content) if "\x01" in content else content)
@@ -264,11 +271,11 @@ class _Layout:
         self.joined = False
         return len(lines)
 
-    def _direct(self, coord):
+    def _direct(self, coord: Coord) -> None:
         name = str(coord.file).replace("\\", "\\\\").replace('"', '\\"')
         self.output.append(f'#line {coord.line} "{name}"')
 
-    def _close(self, content):
+    def _close(self, content: str) -> bool:
         """Append a closing brace to the joined line that opens it, if there is one; return whether
         it was done."""
         last = self.output[-1] if self.output else ""
@@ -277,7 +284,7 @@ class _Layout:
         self.output[-1] += " }"
         return True
 
-    def _join(self, content, line):
+    def _join(self, content: str, line: int) -> bool:
         """Join loose lines to the last marked one to make room for `content`, whose line has
         already been passed. Returns False if that is not possible."""
         marked = self.line - 1 - self.loose
@@ -294,14 +301,14 @@ class _Layout:
         return True
 
 
-def print_file(ast):
+def print_file(ast: c_ast.Node) -> str:
     """Return the C (or UPC) text of a c_ast.FileAST."""
     printer = Printer()
     text = printer.visit(ast)
     return _Layout(printer._coords).place(text)
 
 
-def print_node(node):
+def print_node(node: c_ast.Node) -> str:
     """Return the text of an expression, a type or a statement on one line, as quoted in
     messages."""
     printer = Printer()

@@ -1,14 +1,21 @@
 """Runs the commands of upcc's steps, with a folder for intermediate files."""
 
+from __future__ import annotations
+
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 from .diagnostics import UpcError
+
+if TYPE_CHECKING:
+    from .command import Invocation
 
 
 class StepFailed(Exception):
@@ -16,16 +23,17 @@ class StepFailed(Exception):
 
 
 class Runner:
-    def __init__(self, invocation, folder):
+    def __init__(self, invocation: Invocation, folder: str | Path) -> None:
         self.invocation = invocation
         self.folder = Path(folder)
-        self.shown_as = {}  # temporary files, and the names shown for them in messages
+        # temporary files, and the names shown for them in messages
+        self.shown_as: dict[Path, str] = {}
 
-    def say(self, text):
+    def say(self, text: str) -> None:
         if text:
             print(text, file=sys.stderr)
 
-    def temporary(self, name):
+    def temporary(self, name: str) -> Path:
         """Return a file of this name in the temporary folder; the linker's messages show the
         name."""
         path = self.folder / name
@@ -34,16 +42,16 @@ class Runner:
         self.shown_as[path] = name
         return path
 
-    def run(self, words, output=None):
+    def run(self, words: Iterable[str | Path], output: IO[str] | None = None) -> None:
         """Run a command of the C compiler; its messages go to our standard error."""
-        words = list(map(str, words))
+        command = list(map(str, words))
         if self.invocation.verbose:
-            self.say(shlex.join(words))
+            self.say(shlex.join(command))
         if self.invocation.dry:
             return
         try:
             done = subprocess.run(
-                words,
+                command,
                 stdout=output or subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
@@ -51,21 +59,21 @@ class Runner:
             )
         except OSError as error:
             raise UpcError(
-                None, f"cannot start the C compiler {words[0]}: {error.strerror}"
+                None, f"cannot start the C compiler {command[0]}: {error.strerror}"
             ) from None
         sys.stdout.write(done.stdout or "")
         sys.stderr.write(self.in_terms_of_source(done.stderr))
         if done.returncode != 0:
             raise StepFailed
 
-    def in_terms_of_source(self, messages):
+    def in_terms_of_source(self, messages: str) -> str:
         """Return the C compiler's messages with the user's names instead of ours."""
         for path, name in self.shown_as.items():
             messages = messages.replace(str(path), name)
         return re.sub(r"\bncupc_main\b", "main", messages)
 
 
-def position_words(cc):
+def position_words(cc: Sequence[str]) -> list[str]:
     """Return the words that suppress the compiler's columns and source lines, which refer to the
     translated text, not to the UPC line named by #line."""
     clang = "clang" in os.path.basename(os.path.realpath(shutil.which(cc[0]) or cc[0]))

@@ -1,7 +1,9 @@
 """The parser's view of its tokens: lookahead, backtracking, type names in scope, and messages that
 quote the source."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import Any, NoReturn
 
 from pycparser.c_parser import Coord, CParser
 
@@ -47,7 +49,7 @@ class TokenReader(CParser):
     """Reads from a list of all tokens, which takes half the time of pycparser's stream, which calls
     its lexer for each token."""
 
-    def _start(self, tokens, filename):
+    def _start(self, tokens: list[Token], filename: str) -> None:
         last = tokens[-1] if tokens else None
         end = (
             Token("END", "", last.lineno, last.end, last.filename)
@@ -65,21 +67,21 @@ class TokenReader(CParser):
 
     # Tokens
 
-    def _peek(self, k=1):
+    def _peek(self, k: int = 1) -> Token | None:
         tok = self._list[self._index + k - 1]
         kind = tok.type
         if kind == "ID" or kind == "TYPEID":
             tok.type = "TYPEID" if self._is_type.get(tok.value) else "ID"
         return None if kind == "END" else tok
 
-    def _peek_type(self, k=1):
+    def _peek_type(self, k: int = 1) -> str | None:
         tok = self._list[self._index + k - 1]
         kind = tok.type
         if kind == "ID" or kind == "TYPEID":
             kind = tok.type = "TYPEID" if self._is_type.get(tok.value) else "ID"
         return None if kind == "END" else kind
 
-    def _advance(self):
+    def _advance(self) -> Token:
         tok = self._list[self._index]
         kind = tok.type
         if kind == "ID" or kind == "TYPEID":
@@ -89,12 +91,12 @@ class TokenReader(CParser):
         self._index += 1
         return tok
 
-    def _accept(self, token_type):
+    def _accept(self, token_type: str) -> Token | None:
         if self._peek_type() == token_type:
             return self._advance()
         return None
 
-    def _expect(self, token_type):
+    def _expect(self, token_type: str) -> Token:
         if self._peek_type() != token_type:
             self._expected(
                 _EXPECTED.get(token_type, token_type.lower()),
@@ -102,49 +104,49 @@ class TokenReader(CParser):
             )
         return self._advance()
 
-    def _mark(self):
+    def _mark(self) -> int:
         return self._index
 
-    def _reset(self, mark):
+    def _reset(self, mark: int) -> None:
         self._index = mark
 
-    def _tok_coord(self, tok):
+    def _tok_coord(self, tok: Token) -> Coord:
         return Coord(tok.filename, tok.lineno, tok.column)
 
-    def _here(self):
+    def _here(self) -> Coord:
         return self._tok_coord(self._list[self._index])
 
     # Names in scope
 
-    def _push_scope(self):
+    def _push_scope(self) -> None:
         self._restore.append({})
 
-    def _pop_scope(self):
+    def _pop_scope(self) -> None:
         for name, before in self._restore.pop().items():
             if before is None:
                 del self._is_type[name]
             else:
                 self._is_type[name] = before
 
-    def _bind(self, name, is_type, coord):
+    def _bind(self, name: str, is_type: bool, coord: Coord | None) -> None:
         scope = self._restore[-1]
         if name in scope and self._is_type[name] is not is_type:
             self._parse_error(f"'{name}' redeclared as a different kind of name", coord)
         scope.setdefault(name, self._is_type.get(name))
         self._is_type[name] = is_type
 
-    def _add_typedef_name(self, name, coord):
+    def _add_typedef_name(self, name: str, coord: Coord | None) -> None:
         self._bind(name, True, coord)
 
-    def _add_identifier(self, name, coord):
+    def _add_identifier(self, name: str, coord: Coord | None) -> None:
         self._bind(name, False, coord)
 
-    def _is_type_in_scope(self, name):
+    def _is_type_in_scope(self, name: str) -> bool:
         return self._is_type.get(name, False)
 
     # Messages
 
-    def _token_text(self):
+    def _token_text(self) -> str:
         tok = self._list[self._index]
         if tok.type == "END":
             return "the end of the file"
@@ -154,7 +156,7 @@ class TokenReader(CParser):
             return f"'{tok.value}', a keyword of UPC"
         return f"'#{tok.value}'" if tok.type == "PPPRAGMA" else f"'{tok.value}'"
 
-    def _bad_token(self):
+    def _bad_token(self) -> str | None:
         """Return what is wrong with the next token itself; None if it is fine."""
         tok = self._list[self._index]
         if tok.type != "BAD":
@@ -167,7 +169,7 @@ class TokenReader(CParser):
             else f"stray '{tok.value}' in the program"
         )
 
-    def _expected(self, what, at_previous_end=False):
+    def _expected(self, what: str, at_previous_end: bool = False) -> NoReturn:
         tok = self._list[self._index]
         coord = self._here()
         if at_previous_end and self._index > 0:
@@ -183,13 +185,13 @@ class TokenReader(CParser):
             f"expected {what} before {self._token_text()}{self._keyword_as_name() or self._old_keyword()}",
         )
 
-    def _keyword_as_name(self):
+    def _keyword_as_name(self) -> str:
         """Return a hint for `int shared = 3;`, where the error occurs after the keyword."""
         before = self._list[self._index - 1]
         is_keyword = self._index > 0 and before.type in keywords.UPC_QUALIFIERS
         return f" ('{before.value}' is a keyword of UPC)" if is_keyword else ""
 
-    def _old_keyword(self):
+    def _old_keyword(self) -> str:
         """Return a hint for UPC 1.0's `forall (i = 0; i < n; i++; i)` and `barrier_wait 3;`, which
         look like names."""
         at = self._index - 1
@@ -201,7 +203,7 @@ class TokenReader(CParser):
             at -= 1
         return keywords.old_name_hint(self._list[at].value)
 
-    def _check_misspelled_type(self):
+    def _check_misspelled_type(self) -> None:
         """Report `foo x` and `shared foo *x`, with foo read as a name, as an undeclared type, which
         they mostly are."""
         kinds = ["SEMI"] * 3 + [
@@ -219,7 +221,7 @@ class TokenReader(CParser):
             return
         raise UpcError(self._tok_coord(unknown), f"unknown type name '{unknown.value}'")
 
-    def _parse_error(self, msg, coord):
+    def _parse_error(self, msg: str, coord: Coord | str | None) -> NoReturn:
         """Raise an error. Also called for pycparser's messages: without a place, or with `before:
         token` if something was expected."""
         bad = self._bad_token()

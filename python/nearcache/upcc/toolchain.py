@@ -1,10 +1,13 @@
 """The toolchain of upcc: the C compiler, one OpenSHMEM of this machine, and Nearcache's libraries
 built for it."""
 
+from __future__ import annotations
+
 import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .. import home
 from . import command
@@ -23,21 +26,21 @@ class Toolchain:
     wrapper: str  # its oshcc
 
     @property
-    def upc_headers(self):
+    def upc_headers(self) -> Path:
         return self.headers / "nearcache" / "upc"
 
     @property
-    def oshrun(self):
+    def oshrun(self) -> str:
         beside = Path(self.wrapper).parent / "oshrun"
         return str(beside) if beside.exists() else "oshrun"
 
-    def shmem_words(self):
+    def shmem_words(self) -> list[str]:
         """Return words for every compilation: the user's program may also call OpenSHMEM."""
         return [word for folder in self.includes for word in ("-isystem", folder)] + [
             f"-D{define}" for define in self.defines
         ]
 
-    def link_words(self, struct_pointers):
+    def link_words(self, struct_pointers: bool) -> list[str]:
         """Return what follows the user's objects: the runtime, the cache (before the OpenSHMEM,
         whose calls it intercepts), the OpenSHMEM."""
         folder = str(self.libraries)
@@ -59,7 +62,7 @@ class Toolchain:
         return [str(archive), *cache, "-lm", "-lpthread", "-ldl"]
 
 
-def compiler(given=""):
+def compiler(given: str = "") -> tuple[str, ...]:
     """Return the words of the C compiler: --cc, $CC, or cc. `make CC=upcc` sets $CC for upcc as
     well; it is then ignored."""
     words = command.split(given or os.environ.get("CC") or "cc", "--cc" if given else "CC")
@@ -70,7 +73,7 @@ def compiler(given=""):
     return tuple(words)
 
 
-def rows(where):
+def rows(where: home.Home) -> dict[str, dict[str, Any]]:
     """Return what the build recorded about each OpenSHMEM, by tag."""
     if not where.upc.exists():
         raise UpcError(
@@ -80,7 +83,7 @@ def rows(where):
     return json.loads(where.upc.read_text())["shmems"]
 
 
-def find(cc="", tag=""):
+def find(cc: str = "", tag: str = "") -> Toolchain:
     """Return the Toolchain of this Nearcache, for its only or first OpenSHMEM if no tag is
     given."""
     where = home.find()

@@ -1,16 +1,30 @@
 """Translates a UPC file to C text: preprocessor, parser, lowering, printer; relates diagnostics to
 the source."""
 
+from __future__ import annotations
+
 import concurrent.futures
 import os
 import re
 import sys
 import threading
 import traceback
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import assemble, diagnostics
 from .diagnostics import ERROR, WARNING, UpcError, UpcErrors
 from .preprocess import PreprocessError, preprocess
+
+if TYPE_CHECKING:
+    from pycparser.c_parser import Coord
+
+    from .command import Invocation
+    from .diagnostics import Diagnostic
+    from .preprocess import Source
+    from .toolchain import Toolchain
+
+Result = TypeVar("Result")
 
 DEEP = 400000  # nested calls: 20,000 levels of nesting, as in generated programs
 STACK = 1 << 30  # bytes of address space for them: some Python calls are also C calls
@@ -33,12 +47,12 @@ class Failed(Exception):
     """Translation failed; the diagnostics have been shown."""
 
 
-def words_of(invocation, toolchain):
+def words_of(invocation: Invocation, toolchain: Toolchain) -> list[str]:
     """Return the C compiler and the words for both the preprocessor and the compiler."""
     return [*toolchain.cc, COMMON, *invocation.compiling, *toolchain.shmem_words()]
 
 
-def preprocessed(path, invocation, toolchain):
+def preprocessed(path: str, invocation: Invocation, toolchain: Toolchain) -> Source:
     """Return the Source of a file. `#include <x.h>` also finds x.h beside the file if it is nowhere
     else, as with other UPC compilers."""
     words = words_of(invocation, toolchain) + invocation.preprocessing
@@ -59,7 +73,7 @@ def preprocessed(path, invocation, toolchain):
         return source
 
 
-def compile_words(invocation):
+def compile_words(invocation: Invocation) -> list[str]:
     """Return further words for compiling the translated text: it uses GNU C's extensions, and the
     runtime's header needs more than C90."""
     words = []
@@ -75,7 +89,13 @@ def compile_words(invocation):
     return [*words, "-Wno-implicit-fallthrough"] if {"-W", "-Wextra"} & set(words) else words
 
 
-def translate(path, source, invocation, toolchain, show):
+def translate(
+    path: str,
+    source: Source,
+    invocation: Invocation,
+    toolchain: Toolchain,
+    show: Callable[[str], None],
+) -> str:
     """Return the C text of a preprocessed source. `show` is called with each diagnostic's text;
     raises Failed after errors."""
     from . import lower, parser, printer
@@ -109,7 +129,7 @@ def translate(path, source, invocation, toolchain, show):
     return assemble.assemble(path, source.prologue, printed, words)
 
 
-def deeply(function, *arguments):
+def deeply(function: Callable[..., Result], *arguments: Any) -> Result:
     """Call a function that recurses as deeply as the translated program nests, on a stack of its
     own."""
     limit, size = sys.getrecursionlimit(), threading.stack_size()
@@ -123,7 +143,9 @@ def deeply(function, *arguments):
             sys.setrecursionlimit(limit)
 
 
-def report(found, source, show, words=()):
+def report(
+    found: list[Diagnostic], source: Source, show: Callable[[str], None], words: Sequence[str] = ()
+) -> None:
     """Show diagnostics with columns of the original source. -w hides warnings, -Werror makes them
     errors."""
     if "-w" in words:
@@ -145,13 +167,14 @@ def report(found, source, show, words=()):
 TOKENS = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|\S")
 
 
-def column_in_source(coord, source):
+def column_in_source(coord: Coord | None, source: Source) -> int | None:
     """Return the source column of the token at coord's column in the preprocessed line: the same
     token, counted from the left."""
     written = diagnostics.source_line(coord)
     column = getattr(coord, "column", None) if coord is not None else None
     if written is None or not column:
         return column
+    assert coord is not None
     before: list[
         str
     ] = []  # tokens of earlier pieces: system headers' macros split a line into several
@@ -167,7 +190,7 @@ def column_in_source(coord, source):
     return column if column <= len(written) else first
 
 
-def internal_error(error, path):
+def internal_error(error: Exception, path: str) -> str:
     """Return one line about an internal error of the translator, with the place of the current
     node."""
     place = None

@@ -6,9 +6,13 @@ attr_names.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
+
+if TYPE_CHECKING:
+    from pycparser.c_parser import Coord
 
 
 class Shared(str):
@@ -27,10 +31,10 @@ class Shared(str):
         qualifier.coord = coord
         return qualifier
 
-    def __getnewargs__(self):
+    def __getnewargs__(self) -> Any:
         return self.layout, self.coord
 
-    def spelling(self, visit):
+    def spelling(self, visit: Callable[[c_ast.Node], str]) -> str:
         """Return its source text; visit(expression) -> str prints a block size."""
         if self.layout is None:
             return "shared"
@@ -47,14 +51,14 @@ class _Node(c_ast.Node):
     __slots__ = ()
     _child_names: tuple[str, ...] = ()
 
-    def children(self):
+    def children(self) -> tuple[tuple[str, c_ast.Node], ...]:
         return tuple(
             (name, getattr(self, name))
             for name in self._child_names
             if getattr(self, name) is not None
         )
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[c_ast.Node]:
         return iter([child for _, child in self.children()])
 
 
@@ -65,7 +69,15 @@ class UpcForall(_Node):
     _child_names = ("init", "cond", "next", "affinity", "stmt")
     attr_names = ()
 
-    def __init__(self, init, cond, next, affinity, stmt, coord=None):
+    def __init__(
+        self,
+        init: c_ast.Node | None,
+        cond: c_ast.Node | None,
+        next: c_ast.Node | None,
+        affinity: c_ast.Node | None,
+        stmt: c_ast.Node,
+        coord: Coord | None = None,
+    ) -> None:
         self.init = init
         self.cond = cond
         self.next = next
@@ -82,7 +94,7 @@ class UpcSync(_Node):
     _child_names = ("expr",)
     attr_names = ("kind",)
 
-    def __init__(self, kind, expr, coord=None):
+    def __init__(self, kind: str, expr: c_ast.Node | None, coord: Coord | None = None) -> None:
         self.kind = kind
         self.expr = expr
         self.coord = coord
@@ -95,7 +107,7 @@ class StatementExpr(_Node):
     _child_names = ("compound",)
     attr_names = ()
 
-    def __init__(self, compound, coord=None):
+    def __init__(self, compound: c_ast.Node, coord: Coord | None = None) -> None:
         self.compound = compound
         self.coord = coord
 
@@ -107,7 +119,7 @@ class Range(_Node):
     _child_names = ("first", "last")
     attr_names = ()
 
-    def __init__(self, first, last, coord=None):
+    def __init__(self, first: c_ast.Node, last: c_ast.Node, coord: Coord | None = None) -> None:
         self.first = first
         self.last = last
         self.coord = coord
@@ -120,7 +132,7 @@ class ComputedGoto(_Node):
     _child_names = ("expr",)
     attr_names = ()
 
-    def __init__(self, expr, coord=None):
+    def __init__(self, expr: c_ast.Node, coord: Coord | None = None) -> None:
         self.expr = expr
         self.coord = coord
 
@@ -131,7 +143,7 @@ class LocalLabels(_Node):
     __slots__ = ("names", "coord", "__weakref__")
     attr_names = ("names",)
 
-    def __init__(self, names, coord=None):
+    def __init__(self, names: list[str], coord: Coord | None = None) -> None:
         self.names = names
         self.coord = coord
 
@@ -146,7 +158,7 @@ class Asm(_Node):
     __slots__ = ("text", "coord", "__weakref__")
     attr_names = ("text",)
 
-    def __init__(self, text, coord=None):
+    def __init__(self, text: str, coord: Coord | None = None) -> None:
         self.text = text
         self.coord = coord
 
@@ -158,7 +170,7 @@ class GnuAttribute(_Node):
     __slots__ = ("text", "coord", "__weakref__")
     attr_names = ("text",)
 
-    def __init__(self, text, coord=None):
+    def __init__(self, text: str, coord: Coord | None = None) -> None:
         self.text = text
         self.coord = coord
 
@@ -169,6 +181,6 @@ class Raw(_Node):
     __slots__ = ("text", "coord", "__weakref__")
     attr_names = ("text",)
 
-    def __init__(self, text, coord=None):
+    def __init__(self, text: str, coord: Coord | None = None) -> None:
         self.text = text
         self.coord = coord

@@ -10,7 +10,9 @@ import os
 import re
 import shlex
 import subprocess
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import IO, Any, cast
 
 import click
 from click.core import ParameterSource
@@ -41,7 +43,7 @@ ROOT = (
 class Stopped(NearcacheError):
     """A NearcacheError shown under this command's name."""
 
-    def show(self, file=None):
+    def show(self, file: IO[Any] | None = None) -> None:
         click.echo(f"upcrun: {self.format_message()}", err=True)
 
 
@@ -50,7 +52,7 @@ class UpcrunCommand(RunCommand):
 
     error_class = Stopped
 
-    def get_params(self, ctx):
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         chosen = super().get_params(ctx)
         of_mpi = {
             option.name
@@ -68,17 +70,17 @@ class Plan:
     words: list[str]
     variables: dict[str, str]
 
-    def text(self):
+    def text(self) -> str:
         return "\n".join(
             [f"{name}={shlex.quote(value)}" for name, value in sorted(self.variables.items())]
             + [shlex.join(self.words)]
         )
 
 
-class Size(click.ParamType):
+class Size(click.ParamType):  # type: ignore[type-arg]  # generic in new versions of click
     name = "size"
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         size = read_bytes("".join(str(value).split()))
         if size is None or size < 1 or not float(size).is_integer():
             self.fail(
@@ -99,7 +101,7 @@ class Linked:
     told: bool = False  # whether it has any symbols
 
 
-def linked(program):
+def linked(program: str) -> Linked:
     try:
         listed = subprocess.run(["nm", program], capture_output=True, text=True).stdout
     except OSError:
@@ -116,7 +118,7 @@ def linked(program):
     )
 
 
-def thread_count(asked, program, built):
+def thread_count(asked: int | None, program: str, built: Linked) -> int:
     """Return the number of threads to start. Raises an error if the program was compiled for
     another number, or cannot address that many."""
     fixed = built.threads
@@ -136,10 +138,10 @@ def thread_count(asked, program, built):
         raise NearcacheError(
             f"{program} was compiled for {fixed} threads (upcc -T={fixed}) and cannot run with -n {asked}"
         )
-    return asked or fixed
+    return cast(int, asked or fixed)
 
 
-def launcher(tag):
+def launcher(tag: str) -> tuple[str, str]:
     """Return the oshrun of the program's OpenSHMEM, and its family."""
     try:
         tools = toolchain.find(tag=tag)
@@ -148,7 +150,7 @@ def launcher(tag):
         raise NearcacheError(error.message.replace("--shmem=", "--shmem-tag ")) from None
 
 
-def openmpi_variables(threads, environment):
+def openmpi_variables(threads: int, environment: Mapping[str, str]) -> dict[str, str]:
     """Return variables for Open MPI: version 4's finalize crashes with its memory hook, and waiting
     threads must yield the processors that they share."""
     wanted = {"OMPI_MCA_memory": "^patcher"}
@@ -159,7 +161,9 @@ def openmpi_variables(threads, environment):
     return {name: value for name, value in wanted.items() if name not in environment}
 
 
-def launch_words(program, family, threads, per_node, more):
+def launch_words(
+    program: str, family: str, threads: int, per_node: int | None, more: list[str]
+) -> list[str]:
     words = [program, "-n", str(threads)]
     if family == "oshmem":
         if threads > len(os.sched_getaffinity(0)):
@@ -171,16 +175,16 @@ def launch_words(program, family, threads, per_node, more):
 
 
 def plan(
-    words,
-    threads,
-    cache=None,
-    heap=None,
-    per_node=None,
-    tag="",
-    more=(),
-    values=(),
-    environment=None,
-):
+    words: list[str],
+    threads: int | None,
+    cache: bool | None = None,
+    heap: int | None = None,
+    per_node: int | None = None,
+    tag: str = "",
+    more: Iterable[str] = (),
+    values: Iterable[tuple[tables.Option, str]] = (),
+    environment: Mapping[str, str] | None = None,
+) -> Plan:
     """Return the Plan for a program and its arguments."""
     environment = os.environ if environment is None else environment
     program = command.locate(words[0]) or command.locate("./" + words[0])
@@ -279,8 +283,19 @@ def plan(
     "words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENTS]"
 )
 def main(
-    words, threads, per_node, cache, heap, tag, more, dump_options, show, cores, quiet, **given
-):
+    words: tuple[str, ...],
+    threads: int | None,
+    per_node: int | None,
+    cache: bool | None,
+    heap: int | None,
+    tag: str,
+    more: str,
+    dump_options: bool,
+    show: bool,
+    cores: int | None,
+    quiet: bool,
+    **given: Any,
+) -> None:
     """Run a UPC program that upcc has linked.
 
     Options that are not described here are the cache's, as of `nearcache run`: `--report -` prints a report of it at the end.
