@@ -4,6 +4,7 @@ these need."""
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast
@@ -17,7 +18,9 @@ from .typenames import call, difference_type, identifier, pointer_declarator
 from .upc_ast import StatementExpr
 
 if TYPE_CHECKING:
+    from .convert import Found, Place
     from .typenames import Typenames
+    from .unit import Unit
 
 
 class Accesses(Part):
@@ -25,16 +28,18 @@ class Accesses(Part):
 
     typenames: Typenames
 
-    def __init__(self, unit):
+    def __init__(self, unit: Unit) -> None:
         super().__init__(unit)
-        self._sums = {}  # call of ncupc_add or ncupc_element -> (pointer, index)
-        self._first_elements = set()  # names of shared objects, which begin on thread 0
+        # call of ncupc_add or ncupc_element -> (pointer, index)
+        self._sums: dict[c_ast.Node, tuple[c_ast.Node, c_ast.Node]] = {}
+        # names of shared objects, which begin on thread 0
+        self._first_elements: set[c_ast.Node] = set()
 
-    def begins_an_object(self, node):
+    def begins_an_object(self, node: c_ast.Node) -> None:
         """Note that the node is the name of a shared object."""
         self._first_elements.add(node)
 
-    def is_strict(self, kind):
+    def is_strict(self, kind: types.Type) -> bool:
         """Return whether an access is strict: by its type, or by the pragma in force (6.5.1.1).
 
         Volatile objects are strict too: others may change them at any time, and their values must
@@ -43,14 +48,14 @@ class Accesses(Part):
         quals = types.element_of(kind).quals
         return bool({"strict", "volatile"} & quals) or ("relaxed" not in quals and self.unit.strict)
 
-    def is_plain(self, place):
+    def is_plain(self, place: Place) -> bool:
         """Return whether an access can be written in plain C."""
         return place.local is not None and not self.is_strict(place.type)
 
-    def _access(self, name, place):
+    def _access(self, name: str, place: Place) -> str:
         return name + ("_STRICT" if self.is_strict(place.type) else "")
 
-    def loaded(self, found):
+    def loaded(self, found: Found) -> Value:
         if isinstance(found, Value):
             kind = types.decayed(found.type)
             if kind is not found.type:
@@ -61,6 +66,7 @@ class Accesses(Part):
             return Value(found.pointer, types.Pointer(kind.element))
         self._check_object(found)
         if self.is_plain(found):
+            assert found.local is not None
             return Value(found.local(), kind.unqualified())
         if found.bits:
             node = self._loaded_bits(found)
@@ -70,17 +76,20 @@ class Accesses(Part):
             )
         return Value(node, kind.unqualified())
 
-    def _loaded_bits(self, place):
+    def _loaded_bits(self, place: Place) -> c_ast.Node:
         """A bit-field. What is const by itself is not found out by a store to it: the whole is read."""
+        assert place.bits is not None
         record, member = place.bits
+        found = record.field(member)
+        assert found is not None
         whole = self.typenames.value_type(record)
-        if "const" in record.field(member)[0].quals:
+        if "const" in found[0].quals:
             read = call(self._access("NCUPC_GET", place), whole, place.pointer)
             return c_ast.StructRef(read, ".", identifier(member))
         name = self._access("NCUPC_GET_BITS", place)
         return call(name, whole, identifier(member), place.pointer)
 
-    def _check_object(self, place):
+    def _check_object(self, place: Place) -> None:
         kind = place.type
         if kind.is_void:
             self.unit.error(
@@ -90,7 +99,7 @@ class Accesses(Part):
         elif kind.is_record and kind.body.fields is None:
             self.unit.error(self.unit.coord, f"'{kind}' is incomplete")
 
-    def stored(self, place, node):
+    def stored(self, place: Place, node: c_ast.Node) -> c_ast.Node:
         """Return the syntax that stores the value `node`; it yields the stored value."""
         kind = place.type
         self._check_object(place)
@@ -100,6 +109,7 @@ class Accesses(Part):
         if "const" in kind.quals:
             self.unit.error(self.unit.coord, "assignment to a shared object that is const")
         if self.is_plain(place):
+            assert place.local is not None
             return c_ast.Assignment("=", place.local(), node)
         if place.bits:
             record, member = place.bits
@@ -114,7 +124,13 @@ class Accesses(Part):
             self._access("NCUPC_PUT", place), self.typenames.value_type(kind), place.pointer, node
         )
 
-    def added(self, pointer, index, target, index_type=None):
+    def added(
+        self,
+        pointer: c_ast.Node,
+        index: c_ast.Node,
+        target: types.Type,
+        index_type: types.Type | None = None,
+    ) -> c_ast.Node:
         """The syntax of `pointer` moved by `index` objects of type `target`. index_type: where it may be unsigned."""
         element = types.element_of(target)
         if target.is_void:
@@ -154,13 +170,13 @@ class Accesses(Part):
             self._sums[made] = (pointer, index)
         return made
 
-    def by_itself(self, pointer):
+    def by_itself(self, pointer: c_ast.Node) -> c_ast.Node:
         """Return a copy of the pointer, now to elements of another size or block size, so that
         later steps are not combined with those that led to it."""
         return copy.copy(pointer) if pointer in self._sums else pointer
 
     @staticmethod
-    def _is_small(index, row):
+    def _is_small(index: c_ast.Node, row: int | None) -> bool:
         """Return whether offsets within row `index`, of `row` elements, fit into an int."""
         return (
             isinstance(index, c_ast.Constant)
@@ -168,35 +184,37 @@ class Accesses(Part):
             and (row is None or (integer(index.value) + 1) * row < 1 << 31)
         )
 
-    def temporary(self, kind, init):
+    def temporary(self, kind: types.Type, init: c_ast.Node) -> tuple[str, c_ast.Node]:
         """Return (name, declaration) of a new variable with the value `init`."""
         return self._variable(
             lambda name: self.typenames.declarator(kind.unqualified(), name, quals=[]), init
         )
 
-    def operand_temporary(self, init):
+    def operand_temporary(self, init: c_ast.Node) -> tuple[str, c_ast.Node]:
         """Like temporary(), but the C compiler infers the type."""
         return self._variable(
             lambda name: c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["__auto_type"])), init
         )
 
-    def pointer_temporary(self, init):
+    def pointer_temporary(self, init: c_ast.Node) -> tuple[str, c_ast.Node]:
         """Like temporary(), for a pointer-to-shared."""
         return self._variable(pointer_declarator, init)
 
-    def address_temporary(self, lvalue):
+    def address_temporary(self, lvalue: c_ast.Node) -> tuple[str, c_ast.Node]:
         """Like temporary(), for the address of a pointer-to-shared in private memory."""
         return self._variable(
             lambda name: c_ast.PtrDecl([], pointer_declarator(name)), c_ast.UnaryOp("&", lvalue)
         )
 
-    def _variable(self, declarator_of, init):
+    def _variable(
+        self, declarator_of: Callable[[str], c_ast.Node], init: c_ast.Node
+    ) -> tuple[str, c_ast.Node]:
         name = f"ncupc_t{self.unit.next_temporary()}"
         return name, c_ast.Decl(
             name, [], [], [], [], declarator_of(name), init, None, self.unit.coord
         )
 
-    def steps(self, operator, value):
+    def steps(self, operator: str, value: Value) -> c_ast.Node:
         """Return the syntax of the number of elements by which `p += value` or `p -= value` moves a
         pointer-to-shared."""
         return (
@@ -205,6 +223,6 @@ class Accesses(Part):
             else c_ast.UnaryOp("-", c_ast.Cast(difference_type(), value.node))
         )
 
-    def sequence(self, *items):
+    def sequence(self, *items: c_ast.Node) -> c_ast.Node:
         """Return the syntax of ({ a; b; c; })."""
         return StatementExpr(c_ast.Compound(list(items), self.unit.coord), self.unit.coord)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast
@@ -24,7 +25,7 @@ LARGEST = 4096  # alignment of a thread's part of shared memory (src/upc/arena.h
 ATTRIBUTE = re.compile(r"\b(?:aligned|__aligned__)\b\s*(\()?")
 
 
-def _asked_for(text):
+def _asked_for(text: str) -> Iterator[str]:
     """Yield the alignments requested by the attributes in a text, as spelled. A bare `aligned`
     requests the largest alignment of any type on the machine."""
     for found in ATTRIBUTE.finditer(text):
@@ -38,7 +39,7 @@ def _asked_for(text):
         yield text[found.end() : end - 1].strip()
 
 
-def _attributes(node):
+def _attributes(node: c_ast.Node) -> Iterator[c_ast.Node]:
     """Yield the attributes of a declaration and of all parts of its declarator."""
     while isinstance(
         node, (c_ast.Decl, c_ast.Typedef, c_ast.PtrDecl, c_ast.ArrayDecl, c_ast.TypeDecl)
@@ -47,7 +48,7 @@ def _attributes(node):
         node = node.type
 
 
-def _may_be_large(kind):
+def _may_be_large(kind: types.Type) -> bool:
     """Return whether a type's alignment may exceed that of every object. Attributes of a typedef
     show by its missing size."""
     if kind.is_array:
@@ -59,7 +60,7 @@ def _may_be_large(kind):
     return kind.is_unknown or kind.is_arithmetic and kind.size is None
 
 
-def _is_aligned_by_typedef(kind):
+def _is_aligned_by_typedef(kind: types.Type) -> bool:
     node = kind.alias and kind.alias.symbol.origin  # None for typedefs of system headers
     return node is not None and any(
         any(_asked_for(getattr(each, "text", ""))) for each in _attributes(node)
@@ -73,7 +74,7 @@ class Alignments(Part):
     expressions: Expressions
     typenames: Typenames
 
-    def asked_for(self, node, kind):
+    def asked_for(self, node: c_ast.Node, kind: types.Type) -> list[c_ast.Node]:
         """Return a list of the syntax of the alignments that a declaration requests beyond that of
         every object."""
         dimensions = kind.dimensions() if kind.is_array else []
@@ -96,14 +97,14 @@ class Alignments(Part):
                     made.append(upc_ast.Raw(f"({text})"))
         return made
 
-    def _of_type(self, kind):
+    def _of_type(self, kind: types.Type) -> list[c_ast.Node]:
         asks = _may_be_large(kind) or _is_aligned_by_typedef(kind)
         return [self._alignof(kind)] if asks else []
 
-    def _alignof(self, kind):
+    def _alignof(self, kind: types.Type) -> c_ast.Node:
         return c_ast.UnaryOp("_Alignof", self.typenames.typename(kind.unqualified()))
 
-    def _known(self, value, node):
+    def _known(self, value: int, node: c_ast.Node) -> list[c_ast.Node]:
         if value > LARGEST:
             self.unit.error(
                 node.coord,
@@ -116,7 +117,7 @@ class Alignments(Part):
         return [number(value)] if value > EVERY_OBJECTS else []
 
     @staticmethod
-    def largest(asked_for):
+    def largest(asked_for: Sequence[c_ast.Node]) -> c_ast.Node:
         """Return the syntax of the largest of some alignments."""
         made = asked_for[0]
         for each in asked_for[1:]:

@@ -1,6 +1,10 @@
 """C's arithmetic types: specifiers, promotions and the usual conversions (C11 6.2.5, 6.3.1)."""
 
+from __future__ import annotations
+
 import ctypes
+from collections.abc import Iterable
+from typing import cast
 
 from . import types
 
@@ -17,7 +21,7 @@ SIZES = {
 }
 
 
-def arithmetic(words):
+def arithmetic(words: Iterable[str]) -> types.Arithmetic | None:
     """Return the type that specifier words such as `unsigned long int` name; None if they name
     none."""
     left = list(words)
@@ -53,28 +57,28 @@ def arithmetic(words):
     return types.Arithmetic(spelled, size, floating, signed)
 
 
-INT = arithmetic(["int"])
-SIZE = arithmetic(["unsigned", "long"])
-DIFFERENCE = arithmetic(["long"])
+INT = cast(types.Arithmetic, arithmetic(["int"]))
+SIZE = cast(types.Arithmetic, arithmetic(["unsigned", "long"]))
+DIFFERENCE = cast(types.Arithmetic, arithmetic(["long"]))
 
 
-def wrapped(value, kind):
+def wrapped(value: int, kind: types.Type) -> int:
     """Return the value of an integer converted to a type of known size (C11 6.3.1.3)."""
     if kind.words == ["_Bool"]:
         return int(value != 0)
-    bits = 8 * kind.size
+    bits = 8 * cast(int, kind.size)
     value &= (1 << bits) - 1
     return value - (1 << bits) if kind.signed and value >> (bits - 1) else value
 
 
-def part_of_complex(kind):
+def part_of_complex(kind: types.Type) -> types.Type | None:
     """Return the type of the parts of a complex type; None for others."""
     if not (kind.is_arithmetic and "_Complex" in kind.words):
         return None
     return arithmetic([word for word in kind.words if word != "_Complex"])
 
 
-def promoted(kind):
+def promoted(kind: types.Type) -> types.Type:
     """Return the type after the integer promotions."""
     if kind.is_arithmetic and not kind.floating and (kind.size or 8) < 4:
         return INT
@@ -87,7 +91,7 @@ def promoted(kind):
     )
 
 
-def usual(a, b):
+def usual(a: types.Type, b: types.Type) -> types.Type:
     """Return the common type after the usual arithmetic conversions."""
     if not (a.is_arithmetic and b.is_arithmetic):
         return a if a.is_unknown or not b.is_unknown else b

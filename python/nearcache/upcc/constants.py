@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from pycparser import c_ast
 
@@ -21,6 +21,8 @@ from .part import Part
 if TYPE_CHECKING:
     from .declare import Declarations
     from .expressions import Expressions
+
+Known = tuple[int, types.Type]  # a value and its type
 
 ESCAPES = {
     "n": 10,
@@ -39,12 +41,12 @@ ESCAPES = {
 }
 NUMBERED = re.compile(r"\\(?:x(?P<hex>[0-9a-fA-F]+)|(?P<octal>[0-7]{1,3}))")
 INTEGERS = [
-    arithmetic(words.split())
+    cast(types.Type, arithmetic(words.split()))
     for words in ("int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long")
 ]
 
 
-def integer(text):
+def integer(text: str) -> int:
     """Return the value of an integer constant from its spelling."""
     digits = text.rstrip("uUlLiIjJ").replace("'", "")
     if digits[:2] in ("0x", "0X", "0b", "0B"):
@@ -52,13 +54,13 @@ def integer(text):
     return int(digits, 8) if len(digits) > 1 and digits[0] == "0" else int(digits)
 
 
-def is_integer(node):
+def is_integer(node: c_ast.Node) -> bool:
     """Return whether a constant is an integer or a character: neither floating, nor imaginary, nor
     a string."""
     return node.type == "char" or "int" in node.type and "_Complex" not in node.type
 
 
-def is_zero(node):
+def is_zero(node: c_ast.Node) -> bool:
     """Return whether a node is an integer constant of value 0 in any spelling: 0, 0x0, 0b0, 00u."""
     return (
         isinstance(node, c_ast.Constant)
@@ -68,20 +70,20 @@ def is_zero(node):
     )
 
 
-def constant_type(node):
+def constant_type(node: c_ast.Node) -> types.Type | None:
     """Return the first type that an integer constant's spelling allows and that can hold it (C11
     6.4.4.1); None if there is none."""
     value, decimal = integer(node.value), node.value[0] != "0"
     unsigned, longs = "unsigned" in node.type, node.type.count("long")
     for kind in INTEGERS:
-        fits = value < 1 << (8 * kind.size - kind.signed)
+        fits = value < 1 << (8 * cast(int, kind.size) - kind.signed)
         allowed = (not unsigned or not kind.signed) and (unsigned or kind.signed or not decimal)
         if fits and allowed and kind.words.count("long") >= longs:
             return kind
     return None
 
 
-def character(text):
+def character(text: str) -> int | None:
     """Return the value of a character constant; None if it depends on the C compiler, as with
     several characters."""
     inside = text[text.index("'") + 1 : -1]
@@ -94,7 +96,7 @@ def character(text):
     return ESCAPES.get(inside[1:])
 
 
-def _divide(a, b):
+def _divide(a: int, b: int) -> int:
     """Divide as C does, rounding towards zero."""
     quotient = abs(a) // abs(b)
     return quotient if (a < 0) == (b < 0) else -quotient
@@ -122,7 +124,7 @@ UPC_SIZES = {"upc_blocksizeof", "upc_elemsizeof", "upc_localsizeof"}
 UNARY = {"-": lambda a: -a, "+": lambda a: a, "~": lambda a: ~a}
 
 
-def _held(value, kind):
+def _held(value: int, kind: types.Type) -> Known | None:
     """Return (value, type) of a computation; None if the value is out of range of a signed type."""
     kept = wrapped(value, kind)
     return None if kind.signed and kept != value else (kept, kind)
@@ -134,12 +136,12 @@ class Constants(Part):
     declarations: Declarations
     expressions: Expressions
 
-    def evaluate(self, node):
+    def evaluate(self, node: c_ast.Node) -> int | None:
         """Return the value of an integer constant expression, or None."""
         found = self._constant(node)
         return None if found is None else found[0]
 
-    def _constant(self, node):
+    def _constant(self, node: c_ast.Node) -> Known | None:
         """Return (value, type) of an integer constant expression, or None."""
         match node:
             case c_ast.Constant():
@@ -157,7 +159,7 @@ class Constants(Part):
         return None
 
     @staticmethod
-    def _literal(node):
+    def _literal(node: c_ast.Node) -> Known | None:
         if node.type == "char":
             value = character(node.value)
             return None if value is None else (value, INT)
@@ -166,7 +168,7 @@ class Constants(Part):
         kind = constant_type(node)
         return None if kind is None else (integer(node.value), kind)
 
-    def _named_constant(self, node):
+    def _named_constant(self, node: c_ast.Node) -> Known | None:
         if node.name == "THREADS":
             return None if self.unit.threads is None else (self.unit.threads, INT)
         symbol = self.unit.scope.find(node.name)
@@ -176,7 +178,7 @@ class Constants(Part):
             (kind for kind in INTEGERS if wrapped(symbol.value, kind) == symbol.value), INT
         )
 
-    def _unary_constant(self, node):
+    def _unary_constant(self, node: c_ast.Node) -> Known | None:
         if node.op in ("sizeof", "_Alignof", "__alignof__"):
             if not (isinstance(node.expr, c_ast.Typename) or self._is_object(node)):
                 return None
@@ -193,14 +195,14 @@ class Constants(Part):
             return int(not operand[0]), INT
         return _held(UNARY[node.op](operand[0]), promoted(operand[1]))
 
-    def _is_object(self, node):
+    def _is_object(self, node: c_ast.Node) -> bool:
         """Whether a sizeof is that of an object, by its name, or of a part of one."""
         if isinstance(node.expr, c_ast.ID):
             symbol = self.unit.scope.find(node.expr.name)
             return node.op == "sizeof" and symbol is not None and symbol.kind == "object"
         return node.op == "sizeof" and isinstance(node.expr, (c_ast.ArrayRef, c_ast.StructRef))
 
-    def _upc_size(self, operator, kind):
+    def _upc_size(self, operator: str, kind: types.Type) -> int | None:
         element = types.element_of(kind)
         block = None if element.block is None else element.block.value
         if block is None or operator == "upc_blocksizeof":
@@ -208,7 +210,7 @@ class Constants(Part):
         size = self.size_of(element)
         if size is None or operator == "upc_elemsizeof":
             return size
-        lengths = [each.length for each in kind.dimensions()] if kind.is_array else []
+        lengths: list[Any] = [each.length for each in kind.dimensions()] if kind.is_array else []
         if None in lengths or self.unit.threads is None and block != 0:
             return None
         count = math.prod(lengths)
@@ -216,7 +218,7 @@ class Constants(Part):
             return count * size
         return -(-count // (block * self.unit.threads)) * block * size
 
-    def _binary_constant(self, node):
+    def _binary_constant(self, node: c_ast.Node) -> Known | None:
         left, operator = self._constant(node.left), node.op
         if left is None:
             return None
@@ -229,7 +231,7 @@ class Constants(Part):
             return int(bool(right[0])), INT
         if operator in ("<<", ">>"):
             kind = promoted(left[1])
-            if not 0 <= right[0] < 8 * kind.size or operator == "<<" and left[0] < 0:
+            if not 0 <= right[0] < 8 * cast(int, kind.size) or operator == "<<" and left[0] < 0:
                 return None
             return _held(left[0] << right[0] if operator == "<<" else left[0] >> right[0], kind)
         kind = usual(left[1], right[1])
@@ -240,7 +242,7 @@ class Constants(Part):
             return None
         return _held(ARITHMETIC[operator](a, b), kind)
 
-    def _conditional_constant(self, node):
+    def _conditional_constant(self, node: c_ast.Node) -> Known | None:
         condition = self._constant(node.cond)
         if condition is None:
             return None
@@ -254,7 +256,7 @@ class Constants(Part):
         kind = usual(chosen[1], other[1])
         return wrapped(chosen[0], kind), kind
 
-    def _cast_constant(self, node):
+    def _cast_constant(self, node: c_ast.Node) -> Known | None:
         kind = self.declarations.type_of(node.to_type.type)
         if not kind.is_arithmetic or kind.floating or kind.size is None:
             return None
@@ -274,7 +276,7 @@ class Constants(Part):
 
     # Sizes
 
-    def size_of(self, kind):
+    def size_of(self, kind: types.Type) -> int | None:
         """Return the size of a type in bytes; None if it is up to the C compiler."""
         if kind.is_shared and not kind.is_array:
             kind = kind.unqualified()
@@ -289,7 +291,7 @@ class Constants(Part):
             return self._record_size(kind.body)[0]
         return None
 
-    def _alignment(self, kind):
+    def _alignment(self, kind: types.Type) -> int | None:
         if kind.is_shared and not kind.is_array:
             kind = kind.unqualified()
         if kind.is_array:
@@ -303,8 +305,9 @@ class Constants(Part):
         size = self.size_of(kind)
         return size // 2 if size and kind.is_arithmetic and "_Complex" in kind.words else size
 
-    def _record_size(self, body):
+    def _record_size(self, body: types.Body) -> tuple[int, int] | tuple[None, None]:
         at, widest, largest = 0, 1, 0
+        assert body.fields is not None
         for _, kind, bits in body.fields:
             size, alignment = self.size_of(kind), self._alignment(kind)
             if bits is not None or size is None or not alignment:

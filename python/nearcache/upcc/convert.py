@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast
@@ -12,6 +13,8 @@ from .part import Part
 from .typenames import call, identifier
 
 if TYPE_CHECKING:
+    from pycparser.c_parser import Coord
+
     from .accesses import Accesses
     from .constants import Constants
     from .declare import Declarations
@@ -28,7 +31,9 @@ class Value:
 
     __slots__ = ("node", "type", "null", "lvalue")
 
-    def __init__(self, node, type, null=False, lvalue=False):
+    def __init__(
+        self, node: c_ast.Node, type: types.Type, null: bool = False, lvalue: bool = False
+    ) -> None:
         self.node, self.type, self.null, self.lvalue = node, type, null, lvalue
 
 
@@ -42,20 +47,28 @@ class Place:
 
     __slots__ = ("pointer", "type", "bits", "path", "local")
 
-    def __init__(self, pointer, type, bits=None, path=None, local=None):
+    def __init__(
+        self,
+        pointer: c_ast.Node,
+        type: types.Type,
+        bits: tuple[types.Type, str] | None = None,
+        path: tuple[c_ast.Node, types.Type, str] | None = None,
+        local: Callable[[], c_ast.Node] | None = None,
+    ) -> None:
         self.pointer, self.type, self.bits, self.path = pointer, type, bits, path
         self.local = local
 
 
+Found = Value | Place  # what an expression is lowered to
 NULL = "NCUPC_NULL"
 
 
-def block_of(pointer):
+def block_of(pointer: types.Type) -> types.Block:
     """Return the block size of the target of a pointer-to-shared."""
     return types.element_of(pointer.target).block
 
 
-def has_phase(pointer):
+def has_phase(pointer: types.Type) -> bool:
     """Return whether pointers of this type may have a phase other than 0."""
     return pointer.target.is_void or block_of(pointer).value not in (0, 1)
 
@@ -69,7 +82,7 @@ class Conversions(Part):
     expressions: Expressions
     rewriting: Rewriting
 
-    def is_null(self, value):
+    def is_null(self, value: Value) -> bool:
         """Return whether a value is a null pointer constant: an integer constant expression of
         value 0, or one cast to void * (C11 6.3.2.3)."""
         if value.null:
@@ -77,7 +90,9 @@ class Conversions(Part):
         kind = value.type
         return kind.is_arithmetic and not kind.floating and self.constants.evaluate(value.node) == 0
 
-    def converted(self, value, target, coord, what):
+    def converted(
+        self, value: Value, target: types.Type, coord: Coord | None, what: str
+    ) -> c_ast.Node:
         """Return the syntax of `value` as a `target`, converted as by assignment. what: for
         messages, "assignment to 'p'"."""
         source = value.type
@@ -95,7 +110,9 @@ class Conversions(Part):
             return self._from_shared(value, target, coord, what)
         return value.node
 
-    def _from_shared(self, value, target, coord, what):
+    def _from_shared(
+        self, value: Value, target: types.Type, coord: Coord | None, what: str
+    ) -> c_ast.Node:
         if target.is_arithmetic and target.words == ["_Bool"]:
             return self.truth(value)
         if target.is_pointer:
@@ -109,7 +126,9 @@ class Conversions(Part):
             )
         return value.node
 
-    def _between_shared(self, value, target, coord, what):
+    def _between_shared(
+        self, value: Value, target: types.Type, coord: Coord | None, what: str
+    ) -> c_ast.Node:
         source = value.type
         if target.target.is_void or source.target.is_void:
             return self._to_or_from_generic(value, target)
@@ -137,19 +156,21 @@ class Conversions(Part):
                 )
         return value.node
 
-    def _to_or_from_generic(self, value, target):
+    def _to_or_from_generic(self, value: Value, target: types.Type) -> c_ast.Node:
         if value.type.target.is_void and not target.target.is_void and not has_phase(target):
             return call("ncupc_unphased", value.node)
         return self.accesses.by_itself(value.node)
 
-    def _same_size(self, source, target):
+    def _same_size(self, source: types.Type, target: types.Type) -> bool:
+        a: types.Type | int | None
+        b: types.Type | int | None
         a, b = types.element_of(source.target), types.element_of(target.target)
         if types.same(a, b):
             return True
         a, b = self.constants.size_of(a), self.constants.size_of(b)
         return a is not None and a == b
 
-    def cast(self, node):
+    def cast(self, node: c_ast.Node) -> Value:
         target = self.declarations.type_of(node.to_type.type)
         found = self.expressions.expression(node.expr)
         value = self.accesses.loaded(found)
@@ -173,7 +194,7 @@ class Conversions(Part):
         to_void = target.is_pointer and target.target.is_void and not target.target.quals
         return Value(node, result, null=to_void and self.is_null(value))
 
-    def _cast_to_shared(self, value, target, coord):
+    def _cast_to_shared(self, value: Value, target: types.Type, coord: Coord | None) -> c_ast.Node:
         source = value.type
         if self.is_null(value):
             return identifier(NULL)
@@ -195,7 +216,9 @@ class Conversions(Part):
             return call("ncupc_unphased", value.node)
         return self.accesses.by_itself(value.node)
 
-    def _cast_from_shared(self, value, node, target, coord):
+    def _cast_from_shared(
+        self, value: Value, node: c_ast.Node, target: types.Type, coord: Coord | None
+    ) -> c_ast.Node:
         if target.is_pointer:
             node.expr = call("ncupc_local", value.node)
             return node
@@ -207,13 +230,15 @@ class Conversions(Part):
         self.unit.error(coord, f"a pointer-to-shared ('{value.type}') cannot be cast to '{target}'")
         return node
 
-    def truth(self, value):
+    def truth(self, value: Value) -> c_ast.Node:
         """Return the syntax of a condition."""
         if value.type.is_pointer_to_shared:
             return c_ast.UnaryOp("!", call("ncupc_is_null", value.node))
         return value.node
 
-    def common_pointer(self, left, right, coord, what):
+    def common_pointer(
+        self, left: Value, right: Value, coord: Coord | None, what: str
+    ) -> tuple[types.Type, c_ast.Node, c_ast.Node]:
         """Return (type, syntax of the left, of the right) of two values, one of which is a
         pointer-to-shared."""
         left_is_null = self.is_null(left)

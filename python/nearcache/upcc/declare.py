@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from pycparser import c_ast, c_generator
 
@@ -17,8 +18,13 @@ from .rewrite import innermost
 from .scope import Symbol
 
 if TYPE_CHECKING:
+    from pycparser.c_parser import Coord
+
     from .constants import Constants
     from .expressions import Expressions
+    from .scope import Scope
+    from .unit import Unit
+    from .upc_ast import Shared
 
 STAR = types.Block(None, None, "*")
 # [*] in a type named by a typedef: computed for each array declared with it, which may add
@@ -26,7 +32,7 @@ STAR = types.Block(None, None, "*")
 NAMED_STAR = types.Block(None, None, "*")
 
 
-def _is_placed(node):
+def _is_placed(node: c_ast.Node) -> bool:
     """Return whether a member's offset depends on more than its type: attributes, _Alignas, a
     pragma among the members."""
     if isinstance(node, c_ast.Pragma):
@@ -38,7 +44,7 @@ def _is_placed(node):
     return False
 
 
-def reshaped(kind, typedef):
+def reshaped(kind: types.Type, typedef: c_ast.Node) -> types.Type:
     """Return the type that a typedef names; its attributes may change the size (mode, vector_size)
     or the alignment."""
     attributes = [*(typedef.attributes or ()), *(innermost(typedef.type).attributes or ())]
@@ -63,12 +69,13 @@ class Declarations(Part):
     constants: Constants
     expressions: Expressions
 
-    def __init__(self, unit):
+    def __init__(self, unit: Unit) -> None:
         super().__init__(unit)
-        self._bodies = {}  # node of a struct, union or enumeration -> types.Body or type
-        self._scopes = {}  # defining node -> the scope of its definition
+        # by the node of a struct, union (types.Body) or enumeration (its type)
+        self._bodies: dict[c_ast.Node, Any] = {}
+        self._scopes: dict[c_ast.Node, Scope] = {}  # defining node -> the scope of its definition
 
-    def type_of(self, node):
+    def type_of(self, node: c_ast.Node) -> types.Type:
         """Return the type that a declarator (c_ast.TypeDecl, PtrDecl, ...) gives its name."""
         match node:
             case c_ast.TypeDecl():
@@ -103,7 +110,7 @@ class Declarations(Part):
                 return self.type_of(node.type)
         return self.specified(node, node)
 
-    def _qualify(self, kind, quals):
+    def _qualify(self, kind: types.Type, quals: Iterable[Any]) -> types.Type:
         block = None
         for qual in quals or ():
             if qual == "shared":
@@ -142,10 +149,10 @@ class Declarations(Part):
         return kind.qualified(plain, block)
 
     @staticmethod
-    def _place(quals):
+    def _place(quals: Iterable[Any]) -> Coord | None:
         return next((qual.coord for qual in quals if getattr(qual, "coord", None)), None)
 
-    def _layout(self, qual):
+    def _layout(self, qual: Shared) -> types.Block:
         layout = qual.layout
         if layout is None:
             return types.CYCLIC
@@ -172,7 +179,7 @@ class Declarations(Part):
         self._check_block_size(value, qual.coord)
         return types.Block(value)
 
-    def _check_block_size(self, value, coord):
+    def _check_block_size(self, value: int, coord: Coord | None) -> None:
         limit = MAX_BLOCK_SIZE[self.unit.struct_pointers]
         if value > limit:
             more = "" if self.unit.struct_pointers else "; --struct-pointers allows more"
@@ -180,23 +187,23 @@ class Declarations(Part):
                 coord, f"the block size {value} is larger than UPC_MAX_BLOCK_SIZE ({limit}{more})"
             )
 
-    def _must_be_constant(self, node, coord):
+    def _must_be_constant(self, node: c_ast.Node, coord: Coord | None) -> None:
         """Report an error if a layout names objects or calls; sizes that only the C compiler knows
         are allowed."""
 
         class Names(c_ast.NodeVisitor):
-            found = None
+            found: str | None = None
 
-            def visit_ID(self, at):
+            def visit_ID(self, at: c_ast.Node) -> None:
                 symbol = scope.find(at.name)
                 if symbol is None or symbol.kind == "object":
                     self.found = at.name
 
-            def visit_FuncCall(self, at):
+            def visit_FuncCall(self, at: c_ast.Node) -> None:
                 if getattr(at.name, "name", None) != "__builtin_offsetof":
                     self.found = "a call"
 
-            def visit_UnaryOp(self, at):
+            def visit_UnaryOp(self, at: c_ast.Node) -> None:
                 if at.op != "sizeof" and at.op not in UPC_SIZES:
                     self.visit(at.expr)
 
@@ -206,30 +213,30 @@ class Declarations(Part):
             self.unit.error(coord, f"the layout is not a constant expression: {names.found}")
 
     @staticmethod
-    def _names_threads(node):
+    def _names_threads(node: c_ast.Node) -> int:
         class Threads(c_ast.NodeVisitor):
             count = 0
 
-            def visit_ID(self, at):
+            def visit_ID(self, at: c_ast.Node) -> None:
                 self.count += at.name == "THREADS"
 
         found = Threads()
         found.visit(node)
         return found.count
 
-    def scope_of(self, node):
+    def scope_of(self, node: c_ast.Node) -> Scope | None:
         """Return the scope in which a struct, union or enumeration is defined; None if it is not
         defined."""
         return self._scopes.get(node)
 
-    def defined_as(self, node):
+    def defined_as(self, node: c_ast.Node) -> types.Body | types.Type | None:
         """Return the types.Body or type of a struct, union or enumeration whose type was requested;
         else None."""
         return self._bodies.get(node)
 
     # Specifiers
 
-    def specified(self, node, around):
+    def specified(self, node: c_ast.Node, around: c_ast.Node) -> types.Type:
         match node:
             case c_ast.IdentifierType():
                 return self._named(node)
@@ -251,7 +258,7 @@ class Declarations(Part):
             return self.specified(inner, around)
         return types.Unknown(node)
 
-    def _named(self, node):
+    def _named(self, node: c_ast.Node) -> types.Type:
         names = node.names
         if len(names) == 1:
             if names[0] == "void":
@@ -264,7 +271,7 @@ class Declarations(Part):
             return known
         return types.Unknown(node)
 
-    def _record(self, node):
+    def _record(self, node: c_ast.Node) -> types.Type:
         keyword = "struct" if isinstance(node, c_ast.Struct) else "union"
         known = self._bodies.get(node)
         if known is not None:
@@ -297,7 +304,7 @@ class Declarations(Part):
             body.plain = body.plain and not any(map(_is_placed, node.decls))
         return types.Record(body)
 
-    def _members(self, node):
+    def _members(self, node: c_ast.Node) -> list[types.Member]:
         fields = []
         for decl in node.decls:
             if not isinstance(decl, c_ast.Decl):
@@ -314,7 +321,7 @@ class Declarations(Part):
             fields.append((decl.name, kind, decl.bitsize))
         return fields
 
-    def _enumeration(self, node):
+    def _enumeration(self, node: c_ast.Node) -> types.Type:
         if node in self._bodies:
             return self._bodies[node]
         if node.values is None:
@@ -327,7 +334,7 @@ class Declarations(Part):
             self.unit.scope.tags[node.name] = kind
         if node.values is not None:
             self._scopes[node] = self.unit.scope
-            value = -1
+            value: int | None = -1
             for each in node.values.enumerators:
                 if not isinstance(each, c_ast.Enumerator):
                     continue
@@ -347,7 +354,7 @@ class Declarations(Part):
                 symbol.origin = node
         return kind
 
-    def _function(self, node):
+    def _function(self, node: c_ast.Node) -> types.Type:
         result = self.type_of(node.type)
         if result.is_shared and not result.is_void:
             self.unit.error(
@@ -368,7 +375,7 @@ class Declarations(Part):
             parameters = []
         return types.Function(result, parameters, variadic)
 
-    def parameter_type(self, node):
+    def parameter_type(self, node: c_ast.Node) -> types.Type:
         """Return the type of a parameter, in which arrays and functions become pointers."""
         declarator = node.type
         # becomes a pointer, so its size may be anything
@@ -395,7 +402,7 @@ class Declarations(Part):
         self.check_reference_type(kind, node)
         return kind
 
-    def check_reference_type(self, kind, node):
+    def check_reference_type(self, kind: types.Type, node: c_ast.Node) -> None:
         """Report an error if strict or relaxed is used for a type that is not shared."""
         at = kind
         while True:
@@ -415,7 +422,7 @@ class Declarations(Part):
 
     # Shared objects
 
-    def complete_layout(self, kind, node):
+    def complete_layout(self, kind: types.Type, node: c_ast.Node) -> types.Type:
         """Return the type of a shared object with [*] replaced by the number of elements that gives
         each thread one block."""
         block = types.element_of(kind).block
@@ -425,7 +432,7 @@ class Declarations(Part):
             return kind.qualified((), self._even_block(kind, node))
         return kind
 
-    def named_layout(self, kind, node):
+    def named_layout(self, kind: types.Type, node: c_ast.Node) -> types.Type:
         """Return the type that a typedef names; its [*] stays until arrays of the type are
         declared."""
         if types.element_of(kind).block is STAR:
@@ -437,7 +444,7 @@ class Declarations(Part):
             return kind.qualified((), NAMED_STAR)
         return kind
 
-    def _even_block(self, kind, node):
+    def _even_block(self, kind: types.Type, node: c_ast.Node) -> types.Block:
         total, times_threads = 1, False
         for each in kind.dimensions():
             factor = each.length
@@ -449,7 +456,7 @@ class Declarations(Part):
                 return types.CYCLIC
             total *= factor
         if times_threads or self.unit.threads is not None:
-            block = total if times_threads else -(-total // self.unit.threads)
+            block = total if times_threads else -(-total // cast(int, self.unit.threads))
             self._check_block_size(block, node.coord)
             return types.Block(block)
         text = f"({total} + THREADS - 1) / THREADS"
@@ -464,7 +471,7 @@ class Declarations(Part):
         )
         return types.Block(None, made, text)
 
-    def without_threads(self, node):
+    def without_threads(self, node: c_ast.Node) -> int | None:
         """Return the other factor of a dimension that is a multiple of THREADS, if THREADS is not
         known; None if it is not a multiple."""
         match node:
@@ -479,7 +486,9 @@ class Declarations(Part):
                 return self.without_threads(node.expr)
         return None
 
-    def check_shared_object(self, kind, node, storage):
+    def check_shared_object(
+        self, kind: types.Type, node: c_ast.Node, storage: Sequence[str]
+    ) -> None:
         """Check the constraints on the declaration of a shared object (6.5.1, 6.5.2, 6.5.3)."""
         if types.element_of(kind).is_void:
             self.unit.error(node.coord, f"'{node.name}' cannot be of type shared void")
@@ -507,7 +516,7 @@ class Declarations(Part):
                 "here: write n * THREADS, compile with -T=N, or declare it shared []",
             )
 
-    def _check_threads_in_sizes(self, kind, coord, what):
+    def _check_threads_in_sizes(self, kind: types.Type, coord: Coord | None, what: str) -> int:
         """Check the constraints on the sizes of a shared array type (6.5.2.1); return the number of
         dimensions with THREADS if it is not known."""
         threads_dimensions = 0
@@ -534,7 +543,7 @@ class Declarations(Part):
             )
         return threads_dimensions
 
-    def _is_multiple_of_threads(self, node):
+    def _is_multiple_of_threads(self, node: c_ast.Node) -> bool:
         match node:
             case c_ast.ID(name="THREADS"):
                 return True
@@ -550,23 +559,23 @@ class Declarations(Part):
                 return self._is_multiple_of_threads(node.expr)
         return False
 
-    def _must_be_constant_size(self, node, coord):
+    def _must_be_constant_size(self, node: c_ast.Node, coord: Coord | None) -> None:
         """Report an error for a shared array whose length is known only at run time, THREADS
         aside."""
 
         class Names(c_ast.NodeVisitor):
-            found = None
+            found: str | None = None
 
-            def visit_ID(self, at):
+            def visit_ID(self, at: c_ast.Node) -> None:
                 symbol = scope.find(at.name)
                 if at.name != "THREADS" and (symbol is None or symbol.kind == "object"):
                     self.found = at.name  # without a symbol it may be another parameter
 
-            def visit_FuncCall(self, at):
+            def visit_FuncCall(self, at: c_ast.Node) -> None:
                 if getattr(at.name, "name", None) != "__builtin_offsetof" and at.args is not None:
                     self.visit(at.args)
 
-            def visit_UnaryOp(self, at):
+            def visit_UnaryOp(self, at: c_ast.Node) -> None:
                 if at.op != "sizeof" and at.op not in UPC_SIZES:
                     self.visit(at.expr)
 

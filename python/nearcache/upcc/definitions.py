@@ -3,6 +3,7 @@ and within functions."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from .statements import Statements
     from .statics import Statics
     from .typenames import Typenames
+    from .unit import Unit
 
 
 class Definitions(Part):
@@ -35,11 +37,11 @@ class Definitions(Part):
     statics: Statics
     typenames: Typenames
 
-    def __init__(self, unit):
+    def __init__(self, unit: Unit) -> None:
         super().__init__(unit)
         self._static_locals = 0
 
-    def external(self, node):
+    def external(self, node: c_ast.Node) -> list[c_ast.Node]:
         """Lower a declaration or definition at file scope."""
         match node:
             case c_ast.FuncDef():
@@ -54,7 +56,7 @@ class Definitions(Part):
                 return [self.statements.on_StaticAssert(node)]
         return [node]
 
-    def type_definition(self, node):
+    def type_definition(self, node: c_ast.Node) -> list[c_ast.Node]:
         kind = reshaped(self.declarations.type_of(node.type), node)
         self.declarations.check_reference_type(kind, node)
         if kind.is_shared:
@@ -79,7 +81,7 @@ class Definitions(Part):
         node.type = self.rewriting.rewritten(node.type)
         return self.rewriting.definitions_before([node])
 
-    def _global_declaration(self, node):
+    def _global_declaration(self, node: c_ast.Node) -> list[c_ast.Node]:
         kind = self.declarations.type_of(node.type)
         if node.name is None:
             return self._tag_declaration(node, kind)
@@ -97,7 +99,7 @@ class Definitions(Part):
             return self.rewriting.definitions_before([self._prototype(node, symbol)])
         return self.statics.private_object(node, kind, symbol, local=False)
 
-    def _tag_declaration(self, node, kind):
+    def _tag_declaration(self, node: c_ast.Node, kind: types.Type) -> list[c_ast.Node]:
         """Lower a lone `struct s { ... };`."""
         if kind.is_shared:
             self.unit.warn(node.coord, "shared declares nothing here")
@@ -105,13 +107,13 @@ class Definitions(Part):
         node.type = self.rewriting.rewritten(node.type)
         return [node]
 
-    def _prototype(self, node, symbol):
+    def _prototype(self, node: c_ast.Node, symbol: Symbol) -> c_ast.Node:
         node.type = self.rewriting.rewritten(node.type)
         if symbol.c_name != node.name:
             innermost(node.type).declname = node.name = symbol.c_name
         return node
 
-    def local_declaration(self, node):
+    def local_declaration(self, node: c_ast.Node) -> list[c_ast.Node]:
         kind = self.declarations.type_of(node.type)
         if node.name is None:
             return self._tag_declaration(node, kind)
@@ -137,12 +139,14 @@ class Definitions(Part):
         return self.statics.private_object(node, symbol.type, symbol, local=True)
 
     @staticmethod
-    def _is_auto_type(node):
+    def _is_auto_type(node: c_ast.Node) -> bool:
         return isinstance(node.type, c_ast.TypeDecl) and getattr(node.type.type, "names", None) == [
             "__auto_type"
         ]
 
-    def _local_shared(self, node, kind, storage):
+    def _local_shared(
+        self, node: c_ast.Node, kind: types.Type, storage: Sequence[str]
+    ) -> list[c_ast.Node]:
         if "extern" in storage:
             return self.statics.shared_object(node, kind)
         if "static" not in storage:
@@ -155,7 +159,9 @@ class Definitions(Part):
             self.unit.scope.add(Symbol(node.name, "object", kind, coord=node.coord))
             return []
         self._static_locals += 1
-        c_name = f"{node.name}_in_{self.unit.function.symbol.name}_{self._static_locals}"
+        function = self.unit.function.symbol
+        assert function is not None
+        c_name = f"{node.name}_in_{function.name}_{self._static_locals}"
         made = self.statics.shared_object(node, kind, c_name, hoisted=True)
         moved = [each for each in made if getattr(each, "name", None) is not None]
         self.unit.function.hoisted += moved
@@ -163,7 +169,7 @@ class Definitions(Part):
 
     # Functions
 
-    def function_definition(self, node):
+    def function_definition(self, node: c_ast.Node) -> list[c_ast.Node]:
         unit = self.unit
         outer, scope = unit.function, unit.scope
         nested = outer.symbol is not None
@@ -191,7 +197,7 @@ class Definitions(Part):
             outer.hoisted = function.hoisted
         return self.rewriting.definitions_before([node] if nested else [*function.hoisted, node])
 
-    def _parameters(self, node):
+    def _parameters(self, node: c_ast.Node) -> None:
         """Declare the parameters of a function definition in the scope of its body."""
         declarator = node.decl.type
         while not isinstance(declarator, c_ast.FuncDecl):

@@ -8,7 +8,8 @@ each side effect happens once.
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 from pycparser import c_ast
 
@@ -23,7 +24,7 @@ from .upc_ast import Range
 
 if TYPE_CHECKING:
     from .accesses import Accesses
-    from .convert import Conversions
+    from .convert import Conversions, Found
     from .declare import Declarations
     from .forall import Forall
     from .initializers import Initializers
@@ -34,13 +35,14 @@ if TYPE_CHECKING:
     from .statics import Statics
     from .system_headers import SystemHeaders
     from .typenames import Typenames
+    from .unit import Unit
 
 SETJMP = {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "__builtin_setjmp"}
 FUNCTION_NAMES = {"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"}
 KNOWN_NAMES = FUNCTION_NAMES | {"NCUPC_NULL"}
 
 
-def called_names(node):
+def called_names(node: c_ast.Node) -> Iterator[str]:
     """Return the names of the functions that an expression calls."""
     if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
         yield node.name.name
@@ -65,15 +67,14 @@ class Expressions(Part):
     system_headers: SystemHeaders
     typenames: Typenames
 
-    def __init__(self, unit):
+    def __init__(self, unit: Unit) -> None:
         super().__init__(unit)
-        self._visitors = {}
-        self._implicit = set()  # implicitly declared names already reported
-        self._unevaluated = (
-            set()
-        )  # functions called only in operands of sizeof that are not in the output
+        self._visitors: dict[str, Callable[..., Found]] = {}
+        self._implicit: set[str] = set()  # implicitly declared names already reported
+        # functions called only in operands of sizeof that are not in the output
+        self._unevaluated: set[str] = set()
 
-    def connect(self, parts):
+    def connect(self, parts: Mapping[str, Part]) -> None:
         super().connect(parts)
         for part in (self, self.operators):
             self._visitors.update(
@@ -81,18 +82,18 @@ class Expressions(Part):
             )
         self._visitors["Cast"] = self.conversions.cast
 
-    def leave_unevaluated(self, functions):
+    def leave_unevaluated(self, functions: Iterable[str]) -> None:
         """Note that calls of these functions are in operands that are not in the output."""
         self._unevaluated.update(functions)
 
-    def unevaluated(self):
+    def unevaluated(self) -> set[str]:
         return self._unevaluated
 
-    def knows(self, node):
+    def knows(self, node: c_ast.Node) -> bool:
         """Return whether the node is an expression."""
         return type(node).__name__ in self._visitors
 
-    def expression(self, node, unused=False):
+    def expression(self, node: c_ast.Node, unused: bool = False) -> Found:
         """Lower an expression; return a Value, or a Place if it designates a shared object."""
         method = self._visitors.get(type(node).__name__)
         if method is None:
@@ -105,22 +106,22 @@ class Expressions(Part):
             return self.visit_ExprList(node, unused=True)
         return method(node)
 
-    def value(self, node, unused=False):
+    def value(self, node: c_ast.Node, unused: bool = False) -> Value:
         """Lower an expression and take its value: shared objects are read, arrays and functions
         become pointers."""
         return self.accesses.loaded(self.expression(node, unused))
 
-    def constant(self, node):
+    def constant(self, node: c_ast.Node) -> c_ast.Node:
         """The syntax of an index or a case, which may be GNU's range of some."""
         if not isinstance(node, Range):
             return self.value(node).node
         node.first, node.last = self.value(node.first).node, self.value(node.last).node
         return node
 
-    def condition(self, node):
+    def condition(self, node: c_ast.Node) -> c_ast.Node:
         return self.conversions.truth(self.value(node))
 
-    def type_of_operand(self, node):
+    def type_of_operand(self, node: c_ast.Node) -> types.Type:
         """Return the type of an expression that is not evaluated, or of a type name."""
         if isinstance(node, c_ast.Typename):
             return self.declarations.complete_layout(self.declarations.type_of(node.type), node)
@@ -131,9 +132,11 @@ class Expressions(Part):
 
     # Primary expressions
 
-    def visit_Constant(self, node):
+    def visit_Constant(self, node: c_ast.Node) -> Value:
         if node.type == "string":
-            return Value(node, types.Array(arithmetic(["char"]), None, None), lvalue=True)
+            return Value(
+                node, types.Array(cast(types.Type, arithmetic(["char"])), None, None), lvalue=True
+            )
         if node.type == "char":
             return Value(node, INT)
         kind = (
@@ -143,7 +146,7 @@ class Expressions(Part):
         )
         return Value(node, kind or types.Unknown(), null=is_zero(node))
 
-    def visit_ID(self, node):
+    def visit_ID(self, node: c_ast.Node) -> Found:
         name = node.name
         if name in ("THREADS", "MYTHREAD"):
             return Value(node, INT)
@@ -163,14 +166,14 @@ class Expressions(Part):
             return Place(node, symbol.type)
         return Value(node, symbol.type, lvalue=symbol.kind == "object")
 
-    def visit_ExprList(self, node, unused=False):
+    def visit_ExprList(self, node: c_ast.Node, unused: bool = False) -> Value:
         *before, last = node.exprs
         node.exprs = [self.value(each, unused=True).node for each in before]
         value = self.value(last, unused)
         node.exprs.append(value.node)
         return Value(node, value.type)
 
-    def visit_CompoundLiteral(self, node):
+    def visit_CompoundLiteral(self, node: c_ast.Node) -> Value:
         kind = self.declarations.type_of(node.type.type)
         if kind.is_shared:
             self.unit.error(node.coord, "a compound literal cannot be shared")
@@ -182,15 +185,15 @@ class Expressions(Part):
         node.init = c_ast.InitList([node.init])
         return Value(c_ast.UnaryOp("*", node), kind, lvalue=True)
 
-    def visit_InitList(self, node):
+    def visit_InitList(self, node: c_ast.Node) -> Value:
         self.unit.error(node.coord, "a list in braces is not an expression")
         return Value(node, types.Unknown())
 
-    def visit_StatementExpr(self, node):
+    def visit_StatementExpr(self, node: c_ast.Node) -> Value:
         node.compound, kind = self.statements.valued(node.compound)
         return Value(node, kind)
 
-    def visit_GenericSelection(self, node):
+    def visit_GenericSelection(self, node: c_ast.Node) -> Found:
         control = self.value(node.expr)
         kinds = [
             each.type and self.declarations.type_of(each.type.type) for each in node.associations
@@ -222,7 +225,9 @@ class Expressions(Part):
             )
         return Value(node, types.Unknown() if control.type.is_unknown else chosen.type)
 
-    def _chosen(self, node, control, kinds):
+    def _chosen(
+        self, node: c_ast.Node, control: Value, kinds: Sequence[types.Type | None]
+    ) -> Found:
         """Choose the association of a _Generic here, as C cannot tell pointers-to-shared apart."""
         default = None
         for each, kind in zip(node.associations, kinds):
@@ -237,7 +242,7 @@ class Expressions(Part):
 
     # Postfix expressions
 
-    def visit_ArrayRef(self, node):
+    def visit_ArrayRef(self, node: c_ast.Node) -> Found:
         local = self.local_loops.local(node)
         base, index = self.value(node.name), self.value(node.subscript)
         if index.type.is_pointer and not base.type.is_pointer:
@@ -260,7 +265,7 @@ class Expressions(Part):
             node, base.type.target if base.type.is_pointer else types.Unknown(), lvalue=True
         )
 
-    def visit_StructRef(self, node):
+    def visit_StructRef(self, node: c_ast.Node) -> Found:
         base = self.expression(node.name)
         if node.type == "->":
             base = self.accesses.loaded(base)
@@ -277,7 +282,9 @@ class Expressions(Part):
             return self._shared_member(node, base)
         return self._private_member(node, base, base.type)
 
-    def _member(self, node, kind):
+    def _member(
+        self, node: c_ast.Node, kind: types.Type
+    ) -> tuple[types.Type, c_ast.Node | None] | None:
         found = kind.field(node.field.name) if kind.is_record else None
         if found is None and not kind.is_unknown:
             what = f"'{kind}' has no member '{node.field.name}'"
@@ -291,12 +298,12 @@ class Expressions(Part):
             )
         return found
 
-    def _private_member(self, node, base, kind):
+    def _private_member(self, node: c_ast.Node, base: Value, kind: types.Type) -> Value:
         node.name = base.node
         found = self._member(node, kind)
         return Value(node, found[0] if found else types.Unknown(), lvalue=True)
 
-    def _shared_member(self, node, base):
+    def _shared_member(self, node: c_ast.Node, base: Place) -> Found:
         found = self._member(node, base.type)
         if found is None:
             return Value(node, types.Unknown())
@@ -311,7 +318,7 @@ class Expressions(Part):
         offset = call("__builtin_offsetof", self.typenames.value_type(record), identifier(path))
         return Place(call("ncupc_field", pointer, offset), shared, path=(pointer, record, path))
 
-    def visit_FuncCall(self, node):
+    def visit_FuncCall(self, node: c_ast.Node) -> Value:
         name = node.name.name if isinstance(node.name, c_ast.ID) else ""
         if name in ("offsetof", "__builtin_offsetof") and self.unit.scope.find(name) is None:
             node.args.exprs[0] = self.rewriting.rewritten_typename(node.args.exprs[0])
@@ -344,7 +351,7 @@ class Expressions(Part):
             kind.result.unqualified() if kind.is_function else self._builtin_result(name, given),
         )
 
-    def _assert_type(self, node):
+    def _assert_type(self, node: c_ast.Node) -> Value:
         """Lower Berkeley's test whether two types, or those of unevaluated expressions, are the
         same: to 1, or to 0 with a warning."""
         given = node.args.exprs if node.args is not None else []
@@ -368,7 +375,7 @@ class Expressions(Part):
             )
         return Value(number(int(found is True)), INT)
 
-    def _called(self, node, name):
+    def _called(self, node: c_ast.Node, name: str) -> Value:
         if name and self.unit.scope.find(name) is None:
             if old_name_hint(name):
                 self.unit.error(node.coord, f"'{name}' is not declared{old_name_hint(name)}")
@@ -377,7 +384,13 @@ class Expressions(Part):
             )  # a builtin, or a function for which the C compiler warns
         return self.value(node.name)
 
-    def _arguments(self, given, parameters, kind, name):
+    def _arguments(
+        self,
+        given: Sequence[c_ast.Node],
+        parameters: Sequence[types.Type] | None,
+        kind: types.Type,
+        name: str,
+    ) -> list[c_ast.Node]:
         made = []
         for position, argument in enumerate(given):
             if isinstance(argument, c_ast.Typename):
@@ -406,7 +419,7 @@ class Expressions(Part):
                 made.append(value.node)
         return made
 
-    def _is_printf_like(self, name, kind):
+    def _is_printf_like(self, name: str, kind: types.Type) -> bool:
         """Return whether a function is variadic and declared by a system header. One written in UPC
         may take pointers-to-shared by va_arg."""
         symbol = self.unit.scope.find(name) if name else None
@@ -418,7 +431,7 @@ class Expressions(Part):
         )
 
     @staticmethod
-    def _builtin_result(name, given):
+    def _builtin_result(name: str, given: Sequence[c_ast.Node]) -> types.Type:
         return (
             INT
             if name in ("__builtin_types_compatible_p", "__builtin_constant_p")
@@ -427,7 +440,7 @@ class Expressions(Part):
 
     # Assignment and casts
 
-    def visit_Assignment(self, node):
+    def visit_Assignment(self, node: c_ast.Node) -> Value:
         target = self.expression(node.lvalue)
         self.operators.must_be_lvalue(node.lvalue, target)
         value = self.value(node.rvalue)
@@ -446,7 +459,7 @@ class Expressions(Part):
         node.lvalue, node.rvalue = target.node, right
         return Value(node, target.type.unqualified())
 
-    def _compound_assignment(self, node, target, value):
+    def _compound_assignment(self, node: c_ast.Node, target: Found, value: Value) -> Value:
         operator = node.op[:-1]
         if isinstance(target, Place):
             self.unit.coord = node.coord

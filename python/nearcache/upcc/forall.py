@@ -7,6 +7,7 @@ skipped at once, so that a thread's time does not grow with the number of thread
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from .declare import Declarations
     from .expressions import Expressions
     from .local_loops import LocalLoops
+    from .scope import Symbol
     from .statements import Statements
     from .typenames import Typenames
+    from .unit import Unit
 
 
-def _counter(node):
+def _counter(node: c_ast.Node) -> tuple[str, c_ast.Node, bool] | None:
     """Return (name, bound, inclusive) of a loop that increments a variable by one up to a bound
     that does not name it; else None."""
     step, condition = node.next, node.cond
@@ -57,17 +60,17 @@ class Forall(Part):
     statements: Statements
     typenames: Typenames
 
-    def __init__(self, unit):
+    def __init__(self, unit: Unit) -> None:
         super().__init__(unit)
         self._number = 0
 
-    def landing(self, node):
+    def landing(self, node: c_ast.Node) -> c_ast.Node:
         """Lower a call of setjmp. A longjmp to it skips the ends of the upc_forall loops in
         between, so their count is reset to its value here."""
         self.unit.function.jumps_land = True
         return call("NCUPC_LANDED", number(self.unit.function.controlled), node)
 
-    def statement(self, node):
+    def statement(self, node: c_ast.Node) -> c_ast.Node:
         """Lower a upc_forall."""
         coord = node.coord
         self.unit.scope = Scope(self.unit.scope)
@@ -107,7 +110,7 @@ class Forall(Part):
             made = c_ast.If(test, block, made, coord)
         return c_ast.Compound([*before, made], coord) if before else made
 
-    def _affinity(self, node, flag):
+    def _affinity(self, node: c_ast.Node, flag: str) -> c_ast.Node:
         value = self.expressions.value(node)
         kind = value.type
         if kind.is_pointer_to_shared:
@@ -119,7 +122,7 @@ class Forall(Part):
             )
         return call("NCUPC_MINE_INT", identifier(flag), value.node)
 
-    def _is_fixed(self, node):
+    def _is_fixed(self, node: c_ast.Node) -> bool:
         """Return whether an expression of private variables and constants, without effects, can be
         evaluated again."""
         match node:
@@ -148,7 +151,9 @@ class Forall(Part):
                 return kind.is_arithmetic and not kind.floating and self._is_fixed(node.expr)
         return False
 
-    def _skipping(self, head, affinity):
+    def _skipping(
+        self, head: c_ast.Node, affinity: c_ast.Node
+    ) -> Callable[[c_ast.Node], c_ast.Node | None] | None:
         """Return a function from the lowered affinity to the statement that skips other threads'
         iterations; else None. Nothing has been lowered yet."""
         found = _counter(head)
@@ -172,7 +177,7 @@ class Forall(Part):
         return lambda affinity: self._skip(name, bound, inclusive, array, affinity)
 
     @staticmethod
-    def _is_counter(symbol):
+    def _is_counter(symbol: Symbol) -> bool:
         kind = symbol.type
         return (
             symbol.kind == "object"
@@ -183,7 +188,9 @@ class Forall(Part):
             and "volatile" not in kind.quals
         )
 
-    def _skip(self, name, bound, inclusive, array, affinity):
+    def _skip(
+        self, name: str, bound: c_ast.Node, inclusive: bool, array: str | None, affinity: c_ast.Node
+    ) -> c_ast.Node | None:
         left = c_ast.BinaryOp(
             "-",
             c_ast.Cast(difference_type(), self.expressions.value(bound).node),

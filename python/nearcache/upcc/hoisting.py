@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 
@@ -24,12 +24,14 @@ from .typenames import Alias
 if TYPE_CHECKING:
     from .declare import Declarations
     from .expressions import Expressions
+    from .scope import Scope
     from .typenames import Typenames
+    from .unit import Unit
 
 WORDS = re.compile(r"[A-Za-z_]\w*")
 
 
-def _named_part(kind, outside):
+def _named_part(kind: types.Type, outside: types.Type) -> tuple[types.Type, types.Type]:
     """Return the first pair of a type and its hoisted type, or of their elements, that has a name;
     compilers would warn of unused names."""
     while kind.is_array and kind.alias is None:
@@ -45,21 +47,23 @@ class Hoisting(Part):
     expressions: Expressions
     typenames: Typenames
 
-    def __init__(self, unit):
+    def __init__(self, unit: Unit) -> None:
         super().__init__(unit)
-        self._names = {}  # types.Body, node of an enumeration, or Symbol of a typedef -> its name outside
-        self._defined = set()  # those already in the output
-        self._symbols = {}  # Symbol of a typedef or a constant -> Symbol of its name outside
+        # types.Body, node of an enumeration, or Symbol of a typedef -> its name outside
+        self._names: dict[Any, str] = {}
+        self._defined: set[Any] = set()  # those already in the output
+        # Symbol of a typedef or a constant -> Symbol of its name outside
+        self._symbols: dict[Symbol, Symbol] = {}
         self._object = c_ast.Decl(*[None] * 9)  # the declaration being hoisted, for messages
         self._repeats = False  # whether something was named for it
 
-    def type(self, kind, node):
+    def type(self, kind: types.Type, node: c_ast.Node) -> types.Type:
         """Return a type of the current scope as it is outside. node: the declaration of the
         object."""
         self._object, self._repeats = node, False
         return self._type(kind)
 
-    def placed(self, kind, node):
+    def placed(self, kind: types.Type, node: c_ast.Node) -> tuple[types.Type, list[c_ast.Node]]:
         """Return (an object's type outside, a list of assertions that make the C compiler compare
         both types)."""
         outside = self.type(kind, node)
@@ -69,12 +73,12 @@ class Hoisting(Part):
         told = c_ast.Constant("string", f'"type of {node.name}"')
         return outside, [c_ast.StaticAssert(c_ast.BinaryOp("==", *sizes), told, node.coord)]
 
-    def expression(self, made, node):
+    def expression(self, made: c_ast.Node, node: c_ast.Node) -> c_ast.Node:
         """Return a copy, for use outside, of a lowered expression of the current scope."""
         self._object = node
         return self._copied(made, self.unit.scope)
 
-    def with_sizes_of_types(self, init):
+    def with_sizes_of_types(self, init: c_ast.Node) -> c_ast.Node:
         """Return an initialiser, not lowered yet, in which sizeof of an object becomes sizeof of
         its type, which is known outside."""
         if isinstance(init, c_ast.UnaryOp) and init.op == "sizeof":
@@ -89,7 +93,7 @@ class Hoisting(Part):
 
     # Types
 
-    def _type(self, kind):
+    def _type(self, kind: types.Type) -> types.Type:
         made = kind.copy()
         if kind.alias is not None:
             made.alias = self._alias(kind.alias)
@@ -113,24 +117,24 @@ class Hoisting(Part):
             made.node = self._copied(kind.node, self.unit.scope)
         return made
 
-    def _alias(self, alias):
+    def _alias(self, alias: Alias) -> Alias:
         symbol = alias.symbol
         if self._is_known(symbol.scope):
             return alias
         self._typedef(symbol)
         return Alias(self._symbols[symbol].name, self._symbols[symbol])
 
-    def _is_known(self, scope):
+    def _is_known(self, scope: Scope | None) -> bool:
         return scope is None or scope is self.unit.globals
 
-    def _body(self, body):
+    def _body(self, body: types.Body) -> types.Body:
         if self._is_known(self.declarations.scope_of(body.node)):
             return body
         made = types.Body(body.keyword, self._reference(body.node, self._record(body)))
         made.fields, made.plain = body.fields, body.plain
         return made
 
-    def _record(self, body):
+    def _record(self, body: types.Body) -> str:
         """Return the tag outside."""
         name = self._name(body, body.node.name)
         if body.fields is not None and body not in self._defined:
@@ -138,17 +142,19 @@ class Hoisting(Part):
             if body.packed:
                 self._refuse(f"'{body.node.name or name}', which a pragma in its block lays out,")
             scope = self.declarations.scope_of(body.node)
+            assert scope is not None
             made = self._reference(body.node, name)
             made.decls = [self._copied(each, scope) for each in body.node.decls]
             made.attributes = [self._copied(each, scope) for each in body.node.attributes or ()]
             self._define(c_ast.Decl(None, [], [], [], [], made, None, None, body.node.coord))
         return name
 
-    def _enumeration(self, node):
+    def _enumeration(self, node: c_ast.Node) -> c_ast.Node:
         """Return the node that names an enumeration outside."""
         scope = self.declarations.scope_of(node)
         if self._is_known(scope) or node.values is None:
             return node
+        assert scope is not None
         name = self._name(node, node.name)
         if node not in self._defined:
             self._defined.add(node)
@@ -166,11 +172,12 @@ class Hoisting(Part):
             self._define(c_ast.Decl(None, [], [], [], [], made, None, None, node.coord))
         return self._reference(node, name)
 
-    def _typedef(self, symbol):
+    def _typedef(self, symbol: Symbol) -> str:
         """Return a typedef's name outside."""
         if symbol not in self._defined:
             self._defined.add(symbol)
             name = self._name(symbol, symbol.name)
+            assert symbol.scope is not None
             made = self._copied(symbol.origin, symbol.scope)
             made.name = innermost(made.type).declname = name
             outside = self._add(symbol, name)
@@ -182,24 +189,25 @@ class Hoisting(Part):
             self._define(made)
         return self._names[symbol]
 
-    def _constant(self, symbol):
+    def _constant(self, symbol: Symbol) -> str:
         self._enumeration(symbol.origin)
         return self._symbols[symbol].name
 
-    def _add(self, symbol, name):
+    def _add(self, symbol: Symbol, name: str) -> Symbol:
         made = Symbol(name, symbol.kind, symbol.type, value=symbol.value)
         self._symbols[symbol] = self.unit.globals.add(made)
         return made
 
-    def _name(self, key, name):
+    def _name(self, key: Any, name: str | None) -> str:
         self._repeats = True
         if key not in self._names:
-            function = self.unit.function.symbol.name
-            self._names[key] = f"{name or 'unnamed'}_of_{function}_{len(self._names) + 1}"
+            function = self.unit.function.symbol
+            assert function is not None
+            self._names[key] = f"{name or 'unnamed'}_of_{function.name}_{len(self._names) + 1}"
         return self._names[key]
 
     @staticmethod
-    def _reference(node, name):
+    def _reference(node: c_ast.Node, name: str) -> c_ast.Node:
         """Return a struct, union or enumeration by its tag."""
         made = copy.copy(node)
         made.name, made.attributes = name, []
@@ -209,15 +217,17 @@ class Hoisting(Part):
             made.decls = None
         return made
 
-    def _define(self, node):
+    def _define(self, node: c_ast.Node) -> None:
         self.unit.function.hoisted.append(node)
 
     # Lowered syntax; `scope` is the scope it belongs to
 
-    def _copied(self, node, scope):
+    def _copied(self, node: c_ast.Node, scope: Scope) -> c_ast.Node:
         match node:
             case c_ast.ID(name=name) if name in FUNCTION_NAMES:
-                return c_ast.Constant("string", f'"{self.unit.function.symbol.name}"', node.coord)
+                function = self.unit.function.symbol
+                assert function is not None
+                return c_ast.Constant("string", f'"{function.name}"', node.coord)
             case c_ast.ID():
                 return c_ast.ID(self._identifier(node.name, scope), node.coord)
             case c_ast.IdentifierType(names=[name]):
@@ -272,7 +282,7 @@ class Hoisting(Part):
                 setattr(made, slot, copies)
         return made
 
-    def _path(self, node, scope):
+    def _path(self, node: c_ast.Node, scope: Scope) -> c_ast.Node:
         """Return a copy of the path of a member; only its subscripts are expressions."""
         made = copy.copy(node)
         if isinstance(node, (c_ast.StructRef, c_ast.ArrayRef)):
@@ -281,7 +291,7 @@ class Hoisting(Part):
             made.subscript = self._copied(node.subscript, scope)
         return made
 
-    def _specifier(self, node, scope):
+    def _specifier(self, node: c_ast.Node, scope: Scope) -> c_ast.Node:
         kind = self.declarations.defined_as(node)
         if kind is None:
             kind = self.typenames.made_tag(node.name) or scope.find_tag(node.name)
@@ -295,7 +305,7 @@ class Hoisting(Part):
             return node
         return self._enumeration(kind.node)
 
-    def _identifier(self, name, scope):
+    def _identifier(self, name: str, scope: Scope) -> str:
         symbol = scope.find(name)
         if symbol is None or self._is_known(symbol.scope):
             return name
@@ -304,7 +314,7 @@ class Hoisting(Part):
         self._known_outside(symbol)
         return name
 
-    def _known_outside(self, symbol):
+    def _known_outside(self, symbol: Symbol) -> None:
         """Report an error for a name that only the block knows and that cannot be repeated, unless
         it is linked to an object or function at file scope."""
         if self._is_known(symbol.scope):
@@ -314,7 +324,7 @@ class Hoisting(Part):
         if not (linked and outside is not None and outside.kind in ("object", "function")):
             self._refuse(f"'{symbol.name}', which only its block knows,")
 
-    def _refuse(self, what):
+    def _refuse(self, what: str) -> None:
         self.unit.error(
             self._object.coord,
             f"'{self._object.name}' is placed and initialised outside of the function: {what} must be declared there, too",

@@ -4,6 +4,7 @@ pointers-to-shared differ from C's."""
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .constants import Constants
     from .convert import Conversions
     from .expressions import Expressions
+    from .unit import Unit
 
 
 class Initializers(Part):
@@ -28,11 +30,13 @@ class Initializers(Part):
     conversions: Conversions
     expressions: Expressions
 
-    def __init__(self, unit):
+    def __init__(self, unit: Unit) -> None:
         super().__init__(unit)
         self._of_shared = False
 
-    def initializer(self, node, kind, of_shared=False):
+    def initializer(
+        self, node: c_ast.Node, kind: types.Type, of_shared: bool = False
+    ) -> c_ast.Node:
         """Return the syntax of an initialiser of a `kind`. For a shared object, it may not have
         more elements than the object."""
         outer, self._of_shared = self._of_shared, of_shared or self._of_shared
@@ -40,13 +44,13 @@ class Initializers(Part):
         self._of_shared = outer
         return made
 
-    def _initializer(self, node, kind):
+    def _initializer(self, node: c_ast.Node, kind: types.Type) -> c_ast.Node:
         if isinstance(node, c_ast.InitList):
             return self._list(node, kind)
         value = self.expressions.value(node)
         return self.conversions.converted(value, kind, node.coord, "initialiser")
 
-    def _list(self, node, kind):
+    def _list(self, node: c_ast.Node, kind: types.Type) -> c_ast.Node:
         if not (kind.is_array or kind.is_record):
             values = [self._initializer(each, kind) for each in node.exprs]
             if kind.is_pointer_to_shared and len(values) == 1:
@@ -56,6 +60,7 @@ class Initializers(Part):
             node.exprs = values
             return node
         members = self._members_of(kind)
+        target: types.Type | None
         for position, item in enumerate(node.exprs):
             if isinstance(item, c_ast.NamedInitializer):
                 target, members = self._designated(item.name, kind)
@@ -73,14 +78,16 @@ class Initializers(Part):
             node.exprs[position], members = self._item(item, target, members)
         return node
 
-    def _expression_in_list(self, item):
+    def _expression_in_list(self, item: c_ast.Node) -> c_ast.Node:
         return (
             self._list(item, types.Unknown())
             if isinstance(item, c_ast.InitList)
             else self.expressions.value(item).node
         )
 
-    def _item(self, item, target, members):
+    def _item(
+        self, item: c_ast.Node, target: types.Type, members: Iterator[types.Type]
+    ) -> tuple[c_ast.Node, Iterator[types.Type]]:
         """Return (lowered, the members that follow): braces may be omitted around a member's own
         members."""
         if isinstance(item, c_ast.InitList):
@@ -92,19 +99,20 @@ class Initializers(Part):
             and not self._fills(value, item, target)
         ):
             members = itertools.chain(self._members_of(target), members)
-            target = next(members, None)
-            if target is None:
+            next_member = next(members, None)
+            if next_member is None:
                 return value.node, members
+            target = next_member
         return self.conversions.converted(value, target, item.coord, "initialiser"), members
 
-    def _value_for(self, item, target):
+    def _value_for(self, item: c_ast.Node, target: types.Type) -> Value:
         found = self.expressions.expression(item)
         if isinstance(found, Value) and found.type.is_array:
             return found
         return self.accesses.loaded(found)
 
     @staticmethod
-    def _fills(value, item, target):
+    def _fills(value: Value, item: c_ast.Node, target: types.Type) -> bool:
         if target.is_array:
             return (
                 isinstance(item, c_ast.Constant)
@@ -113,7 +121,7 @@ class Initializers(Part):
             )
         return value.type.is_record or value.type.is_unknown
 
-    def _members_of(self, kind):
+    def _members_of(self, kind: types.Type) -> Iterator[types.Type]:
         if kind.is_array:
             return (
                 itertools.repeat(kind.element)
@@ -128,9 +136,13 @@ class Initializers(Part):
             if name is not None or each.is_record
         )
 
-    def _designated(self, designators, kind):
+    def _designated(
+        self, designators: Sequence[c_ast.Node], kind: types.Type
+    ) -> tuple[types.Type, Iterator[types.Type]]:
         """Return (type of the designated object, the members after it: first its siblings, then
         those of the enclosing objects)."""
+        after: Iterable[types.Type]
+        following: Iterator[types.Type]
         target, following = kind, iter(())
         for designator in designators:
             outer = target
@@ -144,19 +156,20 @@ class Initializers(Part):
             following = itertools.chain(after, following)
         return target, following
 
-    def _elements_after(self, kind, designator):
+    def _elements_after(self, kind: types.Type, designator: c_ast.Node) -> Iterator[types.Type]:
         at = self._index(designator)
         if kind.length is None or at is None:
             return itertools.repeat(kind.element)
         return itertools.repeat(kind.element, max(0, kind.length - 1 - at))
 
-    def _index(self, designator):
+    def _index(self, designator: c_ast.Node) -> int | None:
         return self.constants.evaluate(getattr(designator.expr, "last", designator.expr))
 
-    def _members_after(self, kind, name):
+    def _members_after(self, kind: types.Type, name: str) -> Iterator[types.Type]:
         """Return the members after `name`. pre: the type has that member, possibly in an unnamed
         one."""
         fields = kind.body.fields
+        assert fields is not None
         at = next(
             at
             for at, (member, each, _) in enumerate(fields)
@@ -173,11 +186,12 @@ class Initializers(Part):
 
     # Length of an array given by its initialiser
 
-    def length(self, node, kind):
+    def length(self, node: c_ast.Node, kind: types.Type) -> int | None:
         """Return the number of elements that a braced list gives an array without a size; None if
         it is not known here."""
         items = list(node.exprs)
         position = at = longest = 0
+        following: Iterator[types.Type]
         while position < len(items):
             item, target, following = items[position], kind.element, iter(())
             if isinstance(item, c_ast.NamedInitializer):
@@ -199,7 +213,7 @@ class Initializers(Part):
             longest = max(longest, at)
         return longest
 
-    def _taken(self, items, position, kind):
+    def _taken(self, items: Sequence[c_ast.Node], position: int, kind: types.Type) -> int:
         """Return the position after the items that fill one object, whose own braces may be
         omitted."""
         item = items[position]
@@ -219,7 +233,7 @@ class Initializers(Part):
             position = self._taken(items, position, member)
         return position
 
-    def _is_record(self, node):
+    def _is_record(self, node: c_ast.Node) -> bool:
         """Return whether an item may be a whole struct or union. The array's own name is not
         declared yet, so it cannot be one."""
         if isinstance(node, c_ast.Constant) or isinstance(node, c_ast.UnaryOp) and node.op != "*":

@@ -22,7 +22,8 @@ Strict accesses, and all others that are not such an x[i], are lowered as elsewh
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from pycparser import c_ast
 
@@ -34,12 +35,15 @@ from .typenames import call, difference_type, identifier, number
 
 if TYPE_CHECKING:
     from .accesses import Accesses
+    from .convert import Value
     from .expressions import Expressions
+    from .scope import Symbol
     from .statements import Statements
     from .typenames import Typenames
+    from .unit import Unit
 
 
-def counter(head):
+def counter(head: c_ast.Node) -> tuple[str, c_ast.Node, bool, int] | None:
     """Return (name, bound, inclusive, step) of a loop that adds a positive constant to a variable
     up to a bound; else None.
 
@@ -67,7 +71,7 @@ def counter(head):
     return name, condition.right, condition.op == "<=", by
 
 
-def nodes_of(node):
+def nodes_of(node: c_ast.Node) -> Iterator[c_ast.Node]:
     """Yield all nodes below a node, without recursion: expressions may be deep."""
     waiting = [node]
     while waiting:
@@ -76,12 +80,12 @@ def nodes_of(node):
         waiting += [child for _, child in each.children()]
 
 
-def mentions(node, name):
+def mentions(node: c_ast.Node, name: str) -> bool:
     """Return whether an expression names a variable."""
     return any(isinstance(each, c_ast.ID) and each.name == name for each in nodes_of(node))
 
 
-def addressed_names(body):
+def addressed_names(body: c_ast.Node) -> set[str] | None:
     """Return the names whose address a function takes; None if its variables may change by means
     other than C's expressions."""
     found = set()
@@ -101,12 +105,12 @@ def addressed_names(body):
 class Body:
     """What the body of a loop does, determined before it is lowered."""
 
-    def __init__(self, node):
+    def __init__(self, node: c_ast.Node) -> None:
         self.may_be_repeated = True  # False if the text contains anything that may occur only once
-        self.changed = set()  # variables that the body assigns
+        self.changed: set[str] = set()  # variables that the body assigns
         self.calls = False
-        self.declared = set()
-        self.targets = []  # other lvalues that it stores to
+        self.declared: set[str] = set()
+        self.targets: list[c_ast.Node] = []  # other lvalues that it stores to
         waiting = [(node, False)]
         while waiting:
             each, breaks = waiting.pop()
@@ -116,7 +120,7 @@ class Body:
             )
             waiting += [(child, breaks) for _, child in each.children()]
 
-    def _see(self, node, breaks):
+    def _see(self, node: c_ast.Node, breaks: bool) -> None:
         match node:
             case c_ast.Assignment(lvalue=lvalue):
                 self._store(lvalue)
@@ -152,7 +156,7 @@ class Body:
             case c_ast.Enum():
                 self.may_be_repeated &= node.values is None
 
-    def _store(self, lvalue):
+    def _store(self, lvalue: c_ast.Node) -> None:
         if isinstance(lvalue, c_ast.ID):
             self.changed.add(lvalue.name)
         else:
@@ -162,7 +166,16 @@ class Body:
 class Loop:
     """A loop that may be printed by runs, with what is found out while its body is lowered."""
 
-    def __init__(self, number, count, bound, inclusive, step, base, block):
+    def __init__(
+        self,
+        number: int,
+        count: Symbol,
+        bound: c_ast.Node,
+        inclusive: bool,
+        step: int,
+        base: Symbol | None,
+        block: types.Block,
+    ) -> None:
         self.count, self.bound, self.inclusive, self.step = count, bound, inclusive, step
         self.base = base  # symbol of the affinity's array; None for an integer affinity
         self.block = block  # of the array's elements
@@ -171,10 +184,10 @@ class Loop:
         self.stride, self.begin = f"ncupc_stride{number}", f"ncupc_begin{number}"
         self.end = f"ncupc_end{number}"
         # symbol: (name of the pointer to its element at the beginning of a run, declaration)
-        self.found = {}
+        self.found: dict[Symbol, tuple[str, c_ast.Node]] = {}
 
 
-def begins_at_zero(symbol):
+def begins_at_zero(symbol: Symbol | None) -> bool:
     """Return whether the symbol is a declared array, which begins on thread 0 with phase 0."""
     return symbol is None or symbol.type.is_array
 
@@ -188,14 +201,14 @@ class LocalLoops(Part):
     statements: Statements
     typenames: Typenames
 
-    def __init__(self, unit):
+    def __init__(self, unit: Unit) -> None:
         super().__init__(unit)
-        self._loop = None  # the loop whose body is being lowered
+        self._loop: Loop | None = None  # the loop whose body is being lowered
         self._body: Any = None  # the Body of the current loop
         self._stores_to_private = True  # whether the body may store through a private pointer
         self._number = 0
 
-    def of(self, head, affinity, stmt):
+    def of(self, head: c_ast.Node, affinity: c_ast.Node, stmt: c_ast.Node) -> Loop | None:
         """Return the Loop; None if it cannot be printed by runs. Only the init clause has been
         lowered."""
         found = counter(head)
@@ -228,7 +241,7 @@ class LocalLoops(Part):
         self._number += 1
         return Loop(self._number, count, copy.deepcopy(bound), inclusive, step, base, block)
 
-    def _is_count(self, symbol):
+    def _is_count(self, symbol: Symbol | None) -> TypeGuard[Symbol]:
         """Return whether a symbol is an integer variable of the function that only the loop
         changes."""
         if symbol is None or symbol.kind != "object" or not self._is_private(symbol):
@@ -242,15 +255,15 @@ class LocalLoops(Part):
             and not self._is_global(symbol)
         )
 
-    def _is_private(self, symbol):
+    def _is_private(self, symbol: Symbol) -> bool:
         return not symbol.type.is_shared and not {"volatile", "_Atomic"} & set(symbol.type.quals)
 
-    def _is_global(self, symbol):
+    def _is_global(self, symbol: Symbol) -> bool:
         return self.unit.globals.names.get(symbol.name) is symbol or bool(
             {"static", "extern"} & set(symbol.storage or ())
         )
 
-    def _may_change(self, symbol):
+    def _may_change(self, symbol: Symbol) -> bool:
         """Return whether the body may change a private variable: directly or, for a global one, by
         a function or a pointer."""
         name, body = symbol.name, self._body
@@ -262,12 +275,12 @@ class LocalLoops(Part):
             return True
         return self._is_global(symbol) and (body.calls or self._stores_to_private)
 
-    def _is_shared(self, lvalue):
+    def _is_shared(self, lvalue: c_ast.Node) -> bool:
         """Return whether an lvalue that is not lowered yet is certainly in shared memory."""
         kind = self._lvalue_type(lvalue)
         return kind is not None and kind.is_shared
 
-    def _lvalue_type(self, node):
+    def _lvalue_type(self, node: c_ast.Node) -> types.Type | None:
         """Return the type of a variable from outside the body, or of its subscripts, members or *;
         None for all else."""
         match node:
@@ -289,17 +302,17 @@ class LocalLoops(Part):
                 member = (
                     whole.field(node.field.name) if whole is not None and whole.is_record else None
                 )
-                if member is None:
+                if whole is None or member is None:
                     return None
                 return member[0].qualified((), types.INDEFINITE) if whole.is_shared else member[0]
         return None
 
-    def _pointed_to(self, node):
+    def _pointed_to(self, node: c_ast.Node) -> types.Type | None:
         kind = self._lvalue_type(node)
         kind = None if kind is None else types.decayed(kind)
         return kind.target if kind is not None and kind.is_pointer else None
 
-    def _is_bound(self, node):
+    def _is_bound(self, node: c_ast.Node) -> bool:
         """Return whether an expression has one value throughout, without effects."""
         match node:
             case c_ast.Constant():
@@ -326,7 +339,7 @@ class LocalLoops(Part):
                 return self._is_bound(node.expr)
         return False
 
-    def _array(self, name):
+    def _array(self, name: str) -> Symbol | None:
         """Return the symbol of an array of shared elements, or of a private pointer to such that
         the body does not change; else None."""
         symbol = self.unit.scope.find(name)
@@ -341,7 +354,7 @@ class LocalLoops(Part):
 
     # While the body is lowered
 
-    def local(self, node):
+    def local(self, node: c_ast.Node) -> Callable[[], c_ast.Node] | None:
         """Return a function that makes the C of a local access; None if the access is not local.
 
         `node` is x[i], a c_ast.ArrayRef that is not lowered yet.
@@ -364,7 +377,7 @@ class LocalLoops(Part):
             return None
         return lambda: self._access(loop, symbol, element)
 
-    def _access(self, loop, symbol, element):
+    def _access(self, loop: Loop, symbol: Symbol, element: types.Type) -> c_ast.Node:
         if symbol not in loop.found:
             loop.found[symbol] = self._pointer(loop, symbol, element)
         index = identifier(loop.index)
@@ -372,18 +385,20 @@ class LocalLoops(Part):
             index = c_ast.BinaryOp("*", index, identifier(loop.unit))
         return c_ast.ArrayRef(identifier(loop.found[symbol][0]), index)
 
-    def _pointer(self, loop, symbol, element):
+    def _pointer(self, loop: Loop, symbol: Symbol, element: types.Type) -> tuple[str, c_ast.Node]:
         at = self.accesses.added(self._base(symbol), identifier(loop.run), element)
         return self.accesses.operand_temporary(
             call("NCUPC_OWN", self.typenames.value_type(element), at)
         )
 
-    def _base(self, symbol):
+    def _base(self, symbol: Symbol) -> c_ast.Node:
         return self.expressions.value(identifier(symbol.name)).node
 
     # Output
 
-    def by_runs(self, loop, stmt, declares_count, controls):
+    def by_runs(
+        self, loop: Loop, stmt: c_ast.Node, declares_count: bool, controls: c_ast.Node
+    ) -> tuple[c_ast.Node, c_ast.Node] | None:
         """Return (condition, block) of the loop by runs; None if nothing in its body is local.
 
         `stmt` is the body, not lowered yet; `controls` is the first condition.
@@ -400,7 +415,7 @@ class LocalLoops(Part):
             loop, count, bound, body, declares_count
         )
 
-    def _test(self, loop, count, bound, made):
+    def _test(self, loop: Loop, count: c_ast.Node, bound: Value, made: c_ast.Node) -> c_ast.Node:
         tests = []
         if not (loop.count.type.signed and bound.type.is_arithmetic and bound.type.signed):
             # C's comparison and the signed one must agree
@@ -420,7 +435,7 @@ class LocalLoops(Part):
             if symbol is loop.base or (begins_at_zero(symbol) and begins_at_zero(loop.base)):
                 continue
             other = None if begins_at_zero(symbol) else self._base(symbol)
-            base = None if begins_at_zero(loop.base) else self._base(loop.base)
+            base = None if begins_at_zero(loop.base) else self._base(cast("Symbol", loop.base))
             tests.append(
                 call("NCUPC_BEGINS_ALIKE", other, base)
                 if other is not None and base is not None
@@ -430,7 +445,9 @@ class LocalLoops(Part):
             made = c_ast.BinaryOp("&&", made, test)
         return made
 
-    def _block(self, loop, count, bound, body, declares_count):
+    def _block(
+        self, loop: Loop, count: c_ast.Node, bound: Value, body: c_ast.Node, declares_count: bool
+    ) -> c_ast.Node:
         """Return the block of the loop by runs:
 
         { const ptrdiff_t begin = i, end = n, stride = ...; ptrdiff_t run = begin, length;
@@ -502,7 +519,7 @@ class LocalLoops(Part):
             made.append(c_ast.Assignment("=", count, after))
         return c_ast.Compound(made, self.unit.coord)
 
-    def _number_variable(self, name, init, fixed=False):
+    def _number_variable(self, name: str, init: c_ast.Node, fixed: bool = False) -> c_ast.Node:
         quals = ["const"] if fixed else []
         return c_ast.Decl(
             name,

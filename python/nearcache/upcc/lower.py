@@ -6,6 +6,11 @@ come from declarations, whose sizes are expressions, which may contain declarati
 expressions.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
 from pycparser import c_ast
 
 from . import diagnostics, upc_ast
@@ -28,6 +33,9 @@ from .statics import Statics
 from .system_headers import SystemHeaders
 from .typenames import Typenames
 from .unit import Function, Unit
+
+if TYPE_CHECKING:
+    from .diagnostics import Diagnostic
 
 PARTS = {
     "accesses": Accesses,
@@ -55,12 +63,12 @@ class FileAST(c_ast.FileAST):
 
     __slots__ = ("diagnostics",)
 
-    def __init__(self, ext, found):
+    def __init__(self, ext: list[c_ast.Node], found: list[Diagnostic]) -> None:
         super().__init__(ext)
         self.diagnostics = found
 
 
-def connected(unit):
+def connected(unit: Unit) -> dict[str, Any]:
     """Create all parts and connect them to each other; return them by name."""
     parts = {name: kind(unit) for name, kind in PARTS.items()}
     for part in parts.values():
@@ -68,7 +76,14 @@ def connected(unit):
     return parts
 
 
-def lower(tree, system_files=(), threads=None, strict=False, name="", struct_pointers=False):
+def lower(
+    tree: c_ast.Node,
+    system_files: Iterable[str] = (),
+    threads: int | None = None,
+    strict: bool = False,
+    name: str = "",
+    struct_pointers: bool = False,
+) -> FileAST:
     """Lower a UPC file to C.
 
     threads: THREADS if it is static, None if it is known only when the program starts. strict: the
@@ -82,7 +97,9 @@ def lower(tree, system_files=(), threads=None, strict=False, name="", struct_poi
     return FileAST(made, unit.found)
 
 
-def _file(tree, unit, parts, system_files):
+def _file(
+    tree: c_ast.Node, unit: Unit, parts: Mapping[str, Any], system_files: frozenset[str]
+) -> list[c_ast.Node]:
     made = []
     for node in tree.ext:
         try:
@@ -98,7 +115,7 @@ def _file(tree, unit, parts, system_files):
     return made + parts["statics"].module()
 
 
-def _allow_unused(made, functions):
+def _allow_unused(made: list[c_ast.Node], functions: set[str]) -> None:
     """Mark static functions as unused if they are called only in operands of sizeof, which are not
     printed."""
     for node in made:

@@ -10,11 +10,11 @@ NAME = "ncupc_main"
 STATUS, ARGUMENTS, ENVIRONMENT = "ncupc_argc", "ncupc_argv", "__environ"
 
 
-def _named(*words):
+def _named(*words: str) -> c_ast.Node:
     return c_ast.IdentifierType(list(words))
 
 
-def _is_plain(declaration, pointers):
+def _is_plain(declaration: c_ast.Node, pointers: int) -> bool:
     """Return whether a parameter is an int (`pointers` is 0), or char with this many levels of
     pointers or arrays."""
     node = declaration.type
@@ -29,7 +29,7 @@ def _is_plain(declaration, pointers):
     )
 
 
-def complete(node):
+def complete(node: c_ast.Node) -> None:
     """Give the lowered definition of main the signature of ncupc_main, and a return value if its
     end is reached."""
     function = node.decl.type
@@ -50,14 +50,14 @@ def complete(node):
         items.append(c_ast.Return(number(0)))
 
 
-def _perhaps_unused(name, word):
+def _perhaps_unused(name: str, word: str) -> c_ast.Node:
     """Return a declarator for which -Wextra does not warn if the source has no such parameter."""
     return c_ast.TypeDecl(
         name, [], None, _named(word), attributes=[upc_ast.GnuAttribute("__attribute__((unused))")]
     )
 
 
-def _replace_parameters(node, function, given):
+def _replace_parameters(node: c_ast.Node, function: c_ast.Node, given: list[c_ast.Node]) -> None:
     """Turn the source's names of its parameters into variables."""
     status = c_ast.Decl(STATUS, [], [], [], [], _perhaps_unused(STATUS, "int"), None, None)
     pointer = c_ast.PtrDecl([], c_ast.PtrDecl([], _perhaps_unused(ARGUMENTS, "char")))
@@ -79,7 +79,7 @@ def _replace_parameters(node, function, given):
     node.body.block_items[:0] = variables
 
 
-def _void_pointer():
+def _void_pointer() -> c_ast.Node:
     return c_ast.Typename(
         None, [], None, c_ast.PtrDecl([], c_ast.TypeDecl(None, [], None, _named("void")))
     )

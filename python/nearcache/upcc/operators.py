@@ -16,8 +16,10 @@ from .part import Part
 from .typenames import call, difference_type, identifier, number, size_type
 
 if TYPE_CHECKING:
+    from pycparser.c_parser import Coord
+
     from .accesses import Accesses
-    from .convert import Conversions
+    from .convert import Conversions, Found
     from .expressions import Expressions
     from .rewrite import Rewriting
     from .typenames import Typenames
@@ -29,7 +31,7 @@ READING = (
 )  # calls of the runtime made by lowering that change nothing
 
 
-def pure(node):
+def pure(node: c_ast.Node) -> bool:
     """Return whether an expression is cheap and can be evaluated twice with the same result."""
     match node:
         case c_ast.ID() | c_ast.Constant():
@@ -45,7 +47,7 @@ def pure(node):
     return False
 
 
-def has_effects(node):
+def has_effects(node: c_ast.Node) -> bool:
     """Return whether evaluating a lowered expression may change something: it calls, assigns,
     increments or decrements."""
     match node:
@@ -63,7 +65,7 @@ def has_effects(node):
     return any(has_effects(child) for _, child in node.children())
 
 
-def may_be_bits(node):
+def may_be_bits(node: c_ast.Node) -> bool:
     """Return whether a lowered operand may be of a bit-field's own type, which no variable can
     have."""
     match node:
@@ -85,7 +87,7 @@ class Operators(Part):
 
     # Unary expressions
 
-    def visit_UnaryOp(self, node):
+    def visit_UnaryOp(self, node: c_ast.Node) -> Found:
         match node.op:
             case "sizeof":
                 return self._sizeof(node)
@@ -114,7 +116,7 @@ class Operators(Part):
         node.expr = value.node
         return Value(node, promoted(value.type))
 
-    def _complex_part(self, node):
+    def _complex_part(self, node: c_ast.Node) -> Found:
         """Lower GNU's parts of a complex number, which are objects if the whole is an object."""
         found = self.expressions.expression(node.expr)
         kind = part_of_complex(found.type)
@@ -130,7 +132,7 @@ class Operators(Part):
         lvalue = isinstance(found, Value) and found.lvalue
         return Value(node, kind or promoted(value.type), lvalue=lvalue)
 
-    def _alignof(self, node):
+    def _alignof(self, node: c_ast.Node) -> Value:
         if isinstance(node.expr, c_ast.Typename):
             kind = self.expressions.type_of_operand(node.expr)
             node.expr = (
@@ -144,7 +146,7 @@ class Operators(Part):
             )
         return Value(node, SIZE)
 
-    def _sizeof(self, node):
+    def _sizeof(self, node: c_ast.Node) -> Value:
         if isinstance(node.expr, c_ast.Typename):
             kind = self.expressions.type_of_operand(node.expr)
             if not kind.is_shared:
@@ -164,11 +166,11 @@ class Operators(Part):
                 self.unit.error(node.coord, "sizeof a bit-field")
         return Value(self._size_of_shared(kind, node), SIZE)
 
-    def _must_have_a_size(self, kind, node):
+    def _must_have_a_size(self, kind: types.Type, node: c_ast.Node) -> None:
         if kind.is_void or kind.is_function:
             self.unit.error(node.coord, f"sizeof an incomplete type or a function: '{kind}'")
 
-    def _size_of_shared(self, kind, node):
+    def _size_of_shared(self, kind: types.Type, node: c_ast.Node) -> c_ast.Node:
         element = types.element_of(kind)
         if element.is_void or (
             kind.is_array and any(each.count is None for each in kind.dimensions())
@@ -178,7 +180,7 @@ class Operators(Part):
         size = self.typenames.size(element)
         return size if known == 1 else c_ast.BinaryOp("*", count, size)
 
-    def _upc_sizeof(self, node):
+    def _upc_sizeof(self, node: c_ast.Node) -> Value:
         if isinstance(node.expr, c_ast.Typename):
             kind = self.expressions.type_of_operand(node.expr)
         else:
@@ -204,7 +206,7 @@ class Operators(Part):
         count = self.typenames.count_of(kind)[1]
         return Value(call(local, count, *self.typenames.layout(element)), SIZE)
 
-    def _address(self, node):
+    def _address(self, node: c_ast.Node) -> Value:
         found = self.expressions.expression(node.expr)
         if isinstance(found, Place):
             if found.bits:
@@ -218,16 +220,16 @@ class Operators(Part):
         return Value(node, found.type if found.type.is_unknown else types.Pointer(found.type))
 
     @staticmethod
-    def _what(node):
+    def _what(node: c_ast.Node) -> str:
         return f"'{node.name}'" if isinstance(node, c_ast.ID) else "the expression"
 
-    def must_be_lvalue(self, node, found):
+    def must_be_lvalue(self, node: c_ast.Node, found: Found) -> None:
         if isinstance(found, Value) and not (found.lvalue or found.type.is_unknown):
             self.unit.error(
                 node.coord, f"{self._what(node)} is not an lvalue: it cannot be assigned to"
             )
 
-    def _dereference(self, node):
+    def _dereference(self, node: c_ast.Node) -> Found:
         value = self.expressions.value(node.expr)
         if value.type.is_pointer_to_shared:
             return Place(value.node, value.type.target)
@@ -238,7 +240,7 @@ class Operators(Part):
             self.unit.error(node.coord, f"* needs a pointer, not a '{value.type}'")
         return Value(node, types.Unknown(), lvalue=True)
 
-    def _step(self, node):
+    def _step(self, node: c_ast.Node) -> Value:
         """Lower ++ and --, prefix and postfix."""
         operator, after = node.op[-1], node.op.startswith("p")
         found = self.expressions.expression(node.expr)
@@ -251,7 +253,7 @@ class Operators(Part):
             return self.moved(found, one, after)
         return self.update_shared(found, operator, Value(number(1), INT), after)
 
-    def _evaluated_first(self, operand, items):
+    def _evaluated_first(self, operand: c_ast.Node, items: list[c_ast.Node]) -> c_ast.Node:
         """Return the operand of a compound assignment, evaluated before the old value is read: a
         call in it may change the object."""
         if not has_effects(operand):
@@ -262,7 +264,7 @@ class Operators(Part):
         items.append(declaration)
         return identifier(name)
 
-    def moved(self, found, index, after=False):
+    def moved(self, found: Value, index: c_ast.Node, after: bool = False) -> Value:
         """Return p += index for a pointer-to-shared in private memory; yields the old value if
         `after`."""
         kind = found.type.unqualified()
@@ -283,7 +285,9 @@ class Operators(Part):
         )
         return Value(self.accesses.sequence(*items, before, moved, identifier(name)), kind)
 
-    def update_shared(self, place, operator, operand, after=False):
+    def update_shared(
+        self, place: Place, operator: str, operand: Value, after: bool = False
+    ) -> Value:
         """Lower `place operator= operand`; yields the old value if `after`, else the stored one."""
         kind = place.type.unqualified()
         if self.accesses.is_plain(place):
@@ -316,8 +320,9 @@ class Operators(Part):
             items.append(identifier(name))
         return Value(self.accesses.sequence(*items) if len(items) > 1 else items[0], kind)
 
-    def _update_plain(self, place, operator, operand, after):
+    def _update_plain(self, place: Place, operator: str, operand: Value, after: bool) -> Value:
         """Like update_shared(), for an arithmetic object accessed in plain C."""
+        assert place.local is not None
         lvalue, kind = place.local(), place.type.unqualified()
         if after:
             return Value(c_ast.UnaryOp("p" + 2 * operator, lvalue), kind)
@@ -325,7 +330,7 @@ class Operators(Part):
 
     # Binary expressions
 
-    def visit_BinaryOp(self, node):
+    def visit_BinaryOp(self, node: c_ast.Node) -> Value:
         left, right = self.expressions.value(node.left), self.expressions.value(node.right)
         if node.op in ("&&", "||"):
             node.left, node.right = self.conversions.truth(left), self.conversions.truth(right)
@@ -343,7 +348,7 @@ class Operators(Part):
             return Value(node, promoted(left.type))
         return Value(node, usual(left.type, right.type))
 
-    def _on_shared_pointers(self, node, left, right):
+    def _on_shared_pointers(self, node: c_ast.Node, left: Value, right: Value) -> Value:
         operator, coord = node.op, node.coord
         if operator in ("==", "!="):
             return Value(self._equality(operator, left, right, coord), INT)
@@ -378,7 +383,9 @@ class Operators(Part):
         moved = self.accesses.added(left.node, index, left.type.target, unsigned)
         return Value(moved, left.type)
 
-    def _equality(self, operator, left, right, coord):
+    def _equality(
+        self, operator: str, left: Value, right: Value, coord: Coord | None
+    ) -> c_ast.Node:
         left_is_null = self.conversions.is_null(left)
         if left_is_null or self.conversions.is_null(right):
             same = call("ncupc_is_null", right.node if left_is_null else left.node)
@@ -398,7 +405,9 @@ class Operators(Part):
             same = call("ncupc_equal", a, b)
         return same if operator == "==" else c_ast.UnaryOp("!", same)
 
-    def _compare_different(self, operator, left, right, coord):
+    def _compare_different(
+        self, operator: str, left: types.Type, right: types.Type, coord: Coord | None
+    ) -> None:
         one, other = types.element_of(left.target).block, types.element_of(right.target).block
         if not one.same(other):
             self.unit.warn(
@@ -410,7 +419,7 @@ class Operators(Part):
                 coord, f"{operator} of pointers to different types ('{left}' and '{right}')"
             )
 
-    def _difference(self, left, right, coord):
+    def _difference(self, left: Value, right: Value, coord: Coord | None) -> c_ast.Node:
         kind, a, b = self.conversions.common_pointer(left, right, coord, "operator -")
         target = kind.target
         if target.is_void:
@@ -424,7 +433,7 @@ class Operators(Part):
             )
         return made
 
-    def visit_TernaryOp(self, node):
+    def visit_TernaryOp(self, node: c_ast.Node) -> Value:
         condition = self.expressions.value(node.cond)
         if node.iftrue is None:
             return self._elvis(node, condition)
@@ -442,7 +451,7 @@ class Operators(Part):
         return Value(node, self._common(left, right))
 
     @staticmethod
-    def _common(left, right):
+    def _common(left: Value, right: Value) -> types.Type:
         if left.type.is_arithmetic and right.type.is_arithmetic:
             return usual(left.type, right.type)
         if left.type.is_pointer and right.type.is_pointer:
@@ -451,7 +460,7 @@ class Operators(Part):
             return left.type if left.type.is_pointer else right.type
         return left.type
 
-    def _elvis(self, node, condition):
+    def _elvis(self, node: c_ast.Node, condition: Value) -> Value:
         other = self.expressions.value(node.iffalse)
         if not (condition.type.is_pointer_to_shared or other.type.is_pointer_to_shared):
             node.cond, node.iffalse = condition.node, other.node

@@ -9,14 +9,14 @@ LOOP = re.compile(r"GCC\s+(?:ivdep|unroll|novector)\b")
 LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
 
-def text_of(node):
+def text_of(node: c_ast.Node) -> str:
     string = (
         node.string.value.strip('"') if isinstance(node.string, c_ast.Constant) else node.string
     )
     return string or ""
 
 
-def mode(node):
+def mode(node: c_ast.Node) -> bool | None:
     """Return True for `#pragma upc strict`, False for relaxed, None for other pragmas."""
     words = text_of(node).split()
     if len(words) >= 2 and words[0] == "upc" and words[1] in ("strict", "relaxed"):
@@ -24,7 +24,7 @@ def mode(node):
     return None
 
 
-def without_lost(items):
+def without_lost(items: list[c_ast.Node]) -> list[c_ast.Node]:
     """The items of a block without pragmas about the loop behind them where that has become more than a loop."""
     kept: list[c_ast.Node] = []
     for item in reversed(items):
@@ -38,14 +38,14 @@ class Packing:
     """Follows `#pragma pack`: only the C compiler knows the members' offsets in structs declared
     under its effect."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._stack = [""]
 
     @property
-    def changed(self):
+    def changed(self) -> bool:
         return bool(self._stack[-1])
 
-    def follow(self, node):
+    def follow(self, node: c_ast.Node) -> None:
         match = PACK.match(text_of(node))
         if match is None:
             return

@@ -4,6 +4,7 @@ removed."""
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
     from .declare import Declarations
     from .expressions import Expressions
     from .typenames import Typenames
+    from .unit import Unit
 
 RESTRICT = {"restrict", "__restrict", "__restrict__"}  # for pointers of C only
 
 
-def innermost(node):
+def innermost(node: c_ast.Node) -> c_ast.Node:
     while not isinstance(node, c_ast.TypeDecl):
         node = node.type
     return node
@@ -36,22 +38,23 @@ class Rewriting(Part):
     expressions: Expressions
     typenames: Typenames
 
-    def __init__(self, unit):
+    def __init__(self, unit: Unit) -> None:
         super().__init__(unit)
-        self._printed = set()  # nodes of the definitions already in the output
-        self._left_out = set()  # typedef names of arrays that C cannot have
-        self._definitions = []  # of structs to print before the current declaration
+        self._printed: set[c_ast.Node] = set()  # nodes of the definitions already in the output
+        self._left_out: set[str] = set()  # typedef names of arrays that C cannot have
+        # of structs to print before the current declaration
+        self._definitions: list[c_ast.Node] = []
 
-    def is_printed(self, node):
+    def is_printed(self, node: c_ast.Node) -> None:
         """Note that a struct's or enumeration's definition is in the output already, as those of
         system headers are."""
         self._printed.add(node)
 
-    def leave_out(self, name):
+    def leave_out(self, name: str) -> None:
         """Note that C has no typedef of this name: the type is written out where it is used."""
         self._left_out.add(name)
 
-    def definitions_before(self, made):
+    def definitions_before(self, made: list[c_ast.Node]) -> list[c_ast.Node]:
         """Prepend the structs whose definitions were in declarations that are no longer printed."""
         if not self._definitions:
             return made
@@ -62,7 +65,7 @@ class Rewriting(Part):
         self._definitions = []
         return before + made
 
-    def rewritten(self, node, parameter=False):
+    def rewritten(self, node: c_ast.Node, parameter: bool = False) -> c_ast.Node:
         """Return the same declarator in C. pre: type_of(node) was called in the same scope."""
         match node:
             case c_ast.TypeDecl():
@@ -109,7 +112,7 @@ class Rewriting(Part):
                 return node
         return self._specifier(node)
 
-    def _parameters(self, params):
+    def _parameters(self, params: Sequence[c_ast.Node]) -> None:
         """Each may have the names of those before it in its type: int m[][n]."""
         self.unit.scope = Scope(self.unit.scope)
         for each in params:
@@ -121,18 +124,18 @@ class Rewriting(Part):
                 each.type = self.rewritten(each.type, parameter=True)
         self.unit.scope = self.unit.scope.parent
 
-    def _is_of_upc(self, dim):
+    def _is_of_upc(self, dim: c_ast.Node | None) -> bool:
         """Whether a size is not one of C as it stands."""
         return dim is not None and any(
             isinstance(each, c_ast.UnaryOp) and each.op in UPC_SIZES or self._is_shared_name(each)
             for each in nodes_of(dim)
         )
 
-    def _is_shared_name(self, node):
+    def _is_shared_name(self, node: c_ast.Node) -> bool:
         symbol = self.unit.scope.find(node.name) if isinstance(node, c_ast.ID) else None
         return symbol is not None and symbol.kind == "object" and symbol.type.is_shared
 
-    def _align(self, node):
+    def _align(self, node: c_ast.Node) -> None:
         """An _Alignas, which all that one declaration declares have in common."""
         if node not in self._printed:
             self._printed.add(node)
@@ -141,17 +144,17 @@ class Rewriting(Part):
             else:
                 node.alignment = self._constant(node.alignment)
 
-    def _constant(self, node):
+    def _constant(self, node: c_ast.Node | None) -> c_ast.Node | None:
         """A size, width or value in a declaration; None if there is none."""
         if node is None or isinstance(node, c_ast.Constant):
             return node
         return self.expressions.value(copy.deepcopy(node)).node
 
-    def _is_shared_array(self, node):
+    def _is_shared_array(self, node: c_ast.Node) -> bool:
         kind = self.declarations.type_of(node)
         return kind.is_array and kind.is_shared
 
-    def _pointer(self, node, quals):
+    def _pointer(self, node: c_ast.Node, quals: Iterable[str] | None) -> c_ast.Node:
         inner = innermost(node)
         quals = [word for word in plain_quals(quals or []) if word not in RESTRICT]
         made = c_ast.TypeDecl(
@@ -160,7 +163,7 @@ class Rewriting(Part):
         made.attributes = inner.attributes
         return made
 
-    def keep_definition(self, node):
+    def keep_definition(self, node: c_ast.Node) -> None:
         """Keep the definition of a struct or enumeration if the declaration that contains it is not
         printed."""
         if (
@@ -173,7 +176,7 @@ class Rewriting(Part):
                 self.typenames.name_tag(node)
                 self._definitions.append(self._specifier(node))
 
-    def _specifier(self, node):
+    def _specifier(self, node: c_ast.Node) -> c_ast.Node:
         match node:
             case c_ast.Struct() | c_ast.Union():
                 return self._record_specifier(node)
@@ -188,7 +191,7 @@ class Rewriting(Part):
             node.type = self._specifier(inner)
         return node
 
-    def _once(self, node):
+    def _once(self, node: c_ast.Node) -> c_ast.Node:
         """Return the definition the first time it is printed, then only its tag."""
         if node not in self._printed:
             self._printed.add(node)
@@ -201,7 +204,7 @@ class Rewriting(Part):
             return c_ast.Enum(node.name, None, None)
         return type(node)(node.name, None)
 
-    def _record_specifier(self, node):
+    def _record_specifier(self, node: c_ast.Node) -> c_ast.Node:
         if node.decls is None:
             return node
         self.declarations.type_of(node)
@@ -217,7 +220,7 @@ class Rewriting(Part):
                 each.cond = self._constant(each.cond)
         return node
 
-    def _typeof(self, node):
+    def _typeof(self, node: c_ast.Node) -> c_ast.Node:
         kind = self.declarations.specified(node, None)
         if isinstance(node.expr, c_ast.Typename) and not kind.is_shared:
             node.expr = self.rewritten_typename(node.expr)
@@ -232,7 +235,7 @@ class Rewriting(Part):
             )
         return node
 
-    def rewritten_typename(self, node):
+    def rewritten_typename(self, node: c_ast.Node) -> c_ast.Node:
         kind = self.declarations.type_of(node.type)
         if kind.is_shared and kind.is_array:
             return self.typenames.typename(kind.unqualified())

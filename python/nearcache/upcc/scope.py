@@ -1,5 +1,16 @@
 """The symbol table: identifiers and tags by scope."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pycparser import c_ast
+    from pycparser.c_parser import Coord
+
+    from . import types
+
 
 class Symbol:
     """The meaning of a name: kind is "object", "function", "typedef" or "constant" (of an
@@ -23,47 +34,57 @@ class Symbol:
     )
 
     def __init__(
-        self, name, kind, type=None, resolve=None, c_name=None, storage=(), value=None, coord=None
-    ):
+        self,
+        name: str,
+        kind: str,
+        type: types.Type | None = None,
+        resolve: Callable[[], types.Type] | None = None,
+        c_name: str | None = None,
+        storage: Sequence[str] = (),
+        value: int | None = None,
+        coord: Coord | None = None,
+    ) -> None:
         self.name, self.kind, self._type, self._resolve = name, kind, type, resolve
         self.c_name = c_name or name
         self.storage = storage
         self.value = value  # of a constant; None if only the C compiler knows it
         self.coord = coord
         self.defined = False
-        self.scope = None  # the scope of the definition
-        self.origin = None  # node of the typedef, or of a constant's enumeration
+        self.scope: Scope | None = None  # the scope of the definition
+        self.origin: c_ast.Node | None = None  # node of the typedef, or of a constant's enumeration
 
     @property
-    def type(self):
+    def type(self) -> types.Type:
         if self._type is None:
+            assert self._resolve is not None
             self._type = self._resolve()
         return self._type
 
     @type.setter
-    def type(self, kind):
+    def type(self, kind: types.Type) -> None:
         self._type = kind
 
 
 class Scope:
-    def __init__(self, parent=None):
-        self.parent = parent
-        self.names = {}
-        self.tags = {}  # name -> types.Body or, for an enumeration, its node
+    def __init__(self, parent: Scope | None = None) -> None:
+        self.parent: Any = parent  # Scope; None for that of the file
+        self.names: dict[str, Symbol] = {}
+        # by tag: a struct or union, or the type of an enumeration
+        self.tags: dict[str, types.Body | types.Type] = {}
 
-    def find(self, name):
-        at = self
+    def find(self, name: str) -> Symbol | None:
+        at: Scope | None = self
         while at is not None and name not in at.names:
             at = at.parent
-        return at and at.names[name]
+        return None if at is None else at.names[name]
 
-    def find_tag(self, name):
-        at = self
+    def find_tag(self, name: str) -> types.Body | types.Type | None:
+        at: Scope | None = self
         while at is not None and name not in at.tags:
             at = at.parent
-        return at and at.tags[name]
+        return None if at is None else at.tags[name]
 
-    def add(self, symbol):
+    def add(self, symbol: Symbol) -> Symbol:
         self.names[symbol.name] = symbol
         symbol.scope = self
         return symbol

@@ -4,6 +4,7 @@ and declarations."""
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast
@@ -16,10 +17,11 @@ from .scope import Scope
 from .typenames import call, number
 
 if TYPE_CHECKING:
-    from .convert import Conversions
+    from .convert import Conversions, Value
     from .definitions import Definitions
     from .expressions import Expressions
     from .forall import Forall
+    from .unit import Unit
 
 ASSEMBLER_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\[\s*\w+\s*\]')  # also matches names of operands
 ASSEMBLER_NAMES = re.compile(r"[A-Za-z_]\w*")
@@ -33,25 +35,27 @@ class Statements(Part):
     expressions: Expressions
     forall: Forall
 
-    def __init__(self, unit):
+    def __init__(self, unit: Unit) -> None:
         super().__init__(unit)
-        self._visitors = {}
-        self._last_value = None
+        self._visitors: dict[str, Callable[[c_ast.Node], c_ast.Node]] = {}
+        self._last_value: Value | None = None
 
-    def connect(self, parts):
+    def connect(self, parts: Mapping[str, Part]) -> None:
         super().connect(parts)
         self._visitors = {
             name[3:]: getattr(self, name) for name in dir(self) if name.startswith("on_")
         }
         self._visitors["UpcForall"] = self.forall.statement
 
-    def valued(self, node):
+    def valued(self, node: c_ast.Node) -> tuple[c_ast.Node, types.Type]:
         """Return (lowered, type) of the block of a statement expression."""
         self._last_value = None
         made = self.compound(node, value=True)
         return made, self._last_value.type if self._last_value is not None else types.Void()
 
-    def compound(self, node, value=False, scope=None):
+    def compound(
+        self, node: c_ast.Node, value: bool = False, scope: Scope | None = None
+    ) -> c_ast.Node:
         """Lower a block. value: it belongs to a statement expression, so its last statement is kept
         as the value."""
         outer, mode = self.unit.scope, self.unit.strict
@@ -68,7 +72,7 @@ class Statements(Part):
         self.unit.scope, self.unit.strict = outer, mode
         return node
 
-    def block_item(self, node, last=False):
+    def block_item(self, node: c_ast.Node, last: bool = False) -> list[c_ast.Node]:
         """Return the C that a declaration or statement becomes, as a list."""
         if isinstance(node, c_ast.Decl):
             return self.definitions.local_declaration(node)
@@ -82,7 +86,7 @@ class Statements(Part):
             return self.unit.pragma(node)
         return [self.statement(node, last)]
 
-    def statement(self, node, last=False):
+    def statement(self, node: c_ast.Node | None, last: bool = False) -> c_ast.Node | None:
         """Lower one statement."""
         if node is None:
             return None
@@ -100,33 +104,33 @@ class Statements(Part):
             return made
         return node
 
-    def body(self, node):
+    def body(self, node: c_ast.Node) -> c_ast.Node:
         """Lower a statement that is a scope of its own."""
         items = self.block_item(node)
         if len(items) == 1:
             return items[0]
         return c_ast.Compound(items, node.coord) if items else c_ast.EmptyStatement(node.coord)
 
-    def on_Compound(self, node):
+    def on_Compound(self, node: c_ast.Node) -> c_ast.Node:
         return self.compound(node)
 
-    def on_If(self, node):
+    def on_If(self, node: c_ast.Node) -> c_ast.Node:
         node.cond = self.expressions.condition(node.cond)
         node.iftrue = self.body(node.iftrue)
         node.iffalse = self.body(node.iffalse) if node.iffalse is not None else None
         return node
 
-    def on_While(self, node):
+    def on_While(self, node: c_ast.Node) -> c_ast.Node:
         node.cond = self.expressions.condition(node.cond)
         node.stmt = self.body(node.stmt)
         return node
 
-    def on_DoWhile(self, node):
+    def on_DoWhile(self, node: c_ast.Node) -> c_ast.Node:
         node.stmt = self.body(node.stmt)
         node.cond = self.expressions.condition(node.cond)
         return node
 
-    def loop_head(self, node):
+    def loop_head(self, node: c_ast.Node) -> list[c_ast.Node]:
         """Lower the first three clauses; declarations that cannot stand there are returned as a
         list."""
         before = []
@@ -148,14 +152,14 @@ class Statements(Part):
         )
         return before
 
-    def on_For(self, node):
+    def on_For(self, node: c_ast.Node) -> c_ast.Node:
         self.unit.scope = Scope(self.unit.scope)
         before = self.loop_head(node)
         node.stmt = self.body(node.stmt)
         self.unit.scope = self.unit.scope.parent
         return c_ast.Compound([*before, node], node.coord) if before else node
 
-    def on_UpcSync(self, node):
+    def on_UpcSync(self, node: c_ast.Node) -> c_ast.Node:
         kind = node.kind.upper()
         if node.expr is None:
             made = call(f"NCUPC_{kind}")
@@ -170,7 +174,7 @@ class Statements(Part):
         made.coord = node.coord
         return made
 
-    def on_Switch(self, node):
+    def on_Switch(self, node: c_ast.Node) -> c_ast.Node:
         value = self.expressions.value(node.cond)
         if value.type.is_pointer_to_shared:
             self.unit.error(
@@ -180,7 +184,7 @@ class Statements(Part):
         node.stmt = self.body(node.stmt)
         return node
 
-    def on_Asm(self, node):
+    def on_Asm(self, node: c_ast.Node) -> c_ast.Node:
         """Report shared objects among the operands of inline assembly.
 
         Its text goes to the C compiler unchanged, for which such a name is a pointer.
@@ -194,25 +198,25 @@ class Statements(Part):
                 )
         return node
 
-    def on_StaticAssert(self, node):
+    def on_StaticAssert(self, node: c_ast.Node) -> c_ast.Node:
         node.cond = self.expressions.value(node.cond).node
         return node
 
-    def on_Case(self, node):
+    def on_Case(self, node: c_ast.Node) -> c_ast.Node:
         node.expr = self.expressions.constant(node.expr)
         return self._labelled(node)
 
-    def _labelled(self, node):
+    def _labelled(self, node: c_ast.Node) -> c_ast.Node:
         node.stmts = [each for item in node.stmts or () for each in self.block_item(item)]
         return node
 
     on_Default = _labelled
 
-    def on_Label(self, node):
+    def on_Label(self, node: c_ast.Node) -> c_ast.Node:
         node.stmt = self.body(node.stmt) if node.stmt is not None else None
         return node
 
-    def on_Return(self, node):
+    def on_Return(self, node: c_ast.Node) -> c_ast.Node:
         function = self.unit.function
         result = function.symbol.type.result if function.symbol is not None else types.Unknown()
         if node.expr is None:
@@ -240,10 +244,10 @@ class Statements(Part):
         )
         return node
 
-    def on_ComputedGoto(self, node):
+    def on_ComputedGoto(self, node: c_ast.Node) -> c_ast.Node:
         node.expr = self.expressions.value(node.expr).node
         return node
 
-    def on_AttributedStatement(self, node):
+    def on_AttributedStatement(self, node: c_ast.Node) -> c_ast.Node:
         node.stmt = self.body(node.stmt)
         return node

@@ -1,32 +1,39 @@
 """Finds what C does not accept as constant in lowered initialisers of static objects."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from pycparser import c_ast
+
+if TYPE_CHECKING:
+    from .scope import Scope
 
 
 class Visitor(c_ast.NodeVisitor):
     """Of expressions, without the names of members in them."""
 
-    def visit_StructRef(self, at):
+    def visit_StructRef(self, at: c_ast.Node) -> None:
         self.visit(at.name)
 
-    def visit_NamedInitializer(self, at):
+    def visit_NamedInitializer(self, at: c_ast.Node) -> None:
         for each in at.name:
             if not isinstance(each, c_ast.ID):
                 self.visit(each)
         self.visit(at.expr)
 
-    def visit_FuncCall(self, at):
+    def visit_FuncCall(self, at: c_ast.Node) -> None:
         if getattr(at.name, "name", None) != "__builtin_offsetof":
             self.generic_visit(at)
 
 
-def what_it_reads(node, scope):
+def what_it_reads(node: c_ast.Node, scope: Scope) -> str | None:
     """Return what an initialiser reads or calls, for a message; None if it is constant."""
 
     class Reads(Visitor):
-        found = None
+        found: str | None = None
 
-        def visit_FuncCall(self, at):
+        def visit_FuncCall(self, at: c_ast.Node) -> None:
             called = at.name.name if isinstance(at.name, c_ast.ID) else "a function"
             if called.startswith("NCUPC_GET"):
                 self.found = "a shared object"
@@ -34,11 +41,11 @@ def what_it_reads(node, scope):
                 self.found = f"{called}()"
             super().visit_FuncCall(at)
 
-        def visit_UnaryOp(self, at):
+        def visit_UnaryOp(self, at: c_ast.Node) -> None:
             if at.op not in ("&", "sizeof"):
                 self.visit(at.expr)
 
-        def visit_ID(self, at):
+        def visit_ID(self, at: c_ast.Node) -> None:
             symbol = scope.find(at.name)
             if (
                 symbol is not None
@@ -52,7 +59,9 @@ def what_it_reads(node, scope):
     return reads.found
 
 
-def mentions_shared(node, scope, shared_names, static_threads):
+def mentions_shared(
+    node: c_ast.Node, scope: Scope, shared_names: set[str], static_threads: bool
+) -> bool:
     """Return whether an initialiser depends on UPC: it calls the runtime, or names shared objects
     (also by `shared_names`, their C names), or THREADS where that is not constant."""
     variables = {"MYTHREAD"} if static_threads else {"THREADS", "MYTHREAD"}
@@ -60,13 +69,13 @@ def mentions_shared(node, scope, shared_names, static_threads):
     class Mentions(Visitor):
         found = False
 
-        def visit_FuncCall(self, at):
+        def visit_FuncCall(self, at: c_ast.Node) -> None:
             name = at.name.name if isinstance(at.name, c_ast.ID) else ""
             if name.startswith(("ncupc_", "NCUPC_")):
                 self.found = True
             super().visit_FuncCall(at)
 
-        def visit_ID(self, at):
+        def visit_ID(self, at: c_ast.Node) -> None:
             symbol = scope.find(at.name)
             self.found = (
                 self.found
@@ -80,16 +89,16 @@ def mentions_shared(node, scope, shared_names, static_threads):
     return mentions.found
 
 
-def only_null(node):
+def only_null(node: c_ast.Node) -> bool:
     """Return whether NCUPC_NULL is the only thing that C would not accept."""
 
     class Others(c_ast.NodeVisitor):
         found = False
 
-        def visit_FuncCall(self, at):
+        def visit_FuncCall(self, at: c_ast.Node) -> None:
             self.found = True
 
-        def visit_ID(self, at):
+        def visit_ID(self, at: c_ast.Node) -> None:
             self.found = self.found or at.name != "NCUPC_NULL"
 
     others = Others()
@@ -97,11 +106,11 @@ def only_null(node):
     return not others.found
 
 
-def with_static_null(node):
+def with_static_null(node: c_ast.Node) -> c_ast.Node:
     """Return NCUPC_NULL in the form of a static initialiser."""
 
     class Nulls(c_ast.NodeVisitor):
-        def visit_ID(self, at):
+        def visit_ID(self, at: c_ast.Node) -> None:
             if at.name == "NCUPC_NULL":
                 at.name = "NCUPC_NULL_INIT"
 

@@ -9,7 +9,8 @@ accept as constant (the address of a shared object).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
 
 from pycparser import c_ast
 
@@ -22,21 +23,24 @@ from .static_values import mentions_shared, only_null, what_it_reads, with_stati
 from .typenames import POINTER, call, identifier, number, plain_type
 
 if TYPE_CHECKING:
+    from pycparser.c_parser import Coord
+
     from .accesses import Accesses
     from .alignments import Alignments
-    from .convert import Conversions
+    from .convert import Conversions, Value
     from .declare import Declarations
     from .expressions import Expressions
     from .hoisting import Hoisting
     from .initializers import Initializers
     from .rewrite import Rewriting
     from .typenames import Typenames
+    from .unit import Unit
 
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 CHARACTER = re.compile(r"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)|.")
 
 
-def _elements(spelled, prefix):
+def _elements(spelled: str, prefix: str) -> int:
     """How many elements of an array a character of a string literal takes: bytes of UTF-8, words of UTF-16, or one."""
     if prefix in ("L", "U") or spelled[0] == "\\" and spelled[1] not in "uU":
         return 1
@@ -46,14 +50,14 @@ def _elements(spelled, prefix):
     return len(character.encode("utf-8", "surrogateescape"))
 
 
-def string_length(text):
+def string_length(text: str) -> int:
     """Elements of the array that a string literal is, the final null included."""
     prefix = text[: text.index('"')]
     spelled = [each[0] for part in STRING.findall(text) for each in CHARACTER.finditer(part)]
     return sum(_elements(each, prefix) for each in spelled) + 1
 
 
-def _names_others(node):
+def _names_others(node: c_ast.Node) -> bool:
     """Return whether an expression names anything besides THREADS: constants, types."""
     return any(
         isinstance(each, c_ast.Typename) or isinstance(each, c_ast.ID) and each.name != "THREADS"
@@ -61,7 +65,12 @@ def _names_others(node):
     )
 
 
-def pointer_declaration(name, storage=(), attributes=(), coord=None):
+def pointer_declaration(
+    name: str,
+    storage: Iterable[str] = (),
+    attributes: Iterable[str] = (),
+    coord: Coord | None = None,
+) -> c_ast.Node:
     declarator = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType([*attributes, POINTER]))
     return c_ast.Decl(name, [], [], list(storage), [], declarator, None, None, coord)
 
@@ -79,21 +88,24 @@ class Statics(Part):
     rewriting: Rewriting
     typenames: Typenames
 
-    def __init__(self, unit):
+    def __init__(self, unit: Unit) -> None:
         super().__init__(unit)
-        self._shared_names = set()  # C names of shared objects
+        self._shared_names: set[str] = set()  # C names of shared objects
         # C name -> (Symbol, type or None, coord) of shared objects defined in this file
-        self._placed = {}
-        self._alignments = {}  # C name -> the different alignments that their declarations request
-        self._initialisations = []  # statements
+        self._placed: dict[str, tuple[Symbol, types.Type | None, Coord | None]] = {}
+        # C name -> the different alignments that their declarations request
+        self._alignments: dict[str, list[c_ast.Node]] = {}
+        self._initialisations: list[c_ast.Node] = []  # statements
         # name -> [(declaration, its declarator without const)] of private const objects with
         # linkage
-        self._const_declarations = {}
-        self._stored_later = set()  # names of const objects initialised by a statement
+        self._const_declarations: dict[str, list[tuple[c_ast.Node, c_ast.Node]]] = {}
+        self._stored_later: set[str] = set()  # names of const objects initialised by a statement
 
     # Shared objects
 
-    def shared_object(self, node, kind, c_name=None, hoisted=False):
+    def shared_object(
+        self, node: c_ast.Node, kind: types.Type, c_name: str | None = None, hoisted: bool = False
+    ) -> list[c_ast.Node]:
         """Return the declaration in C of a static shared object."""
         storage = node.storage or []
         kind = self.sized_by_initializer(self.declarations.complete_layout(kind, node), node.init)
@@ -133,7 +145,7 @@ class Statics(Part):
         )
         return self.rewriting.definitions_before([made, *compared])
 
-    def count_without_names(self, kind):
+    def count_without_names(self, kind: types.Type) -> None:
         """Replace multiples of THREADS by numbers: enumeration constants may be different or
         unknown where the type is used."""
         for each in kind.dimensions() if kind.is_array else ():
@@ -143,11 +155,11 @@ class Statics(Part):
             if factor is not None:
                 each.count = c_ast.BinaryOp("*", number(factor), identifier("THREADS"))
 
-    def rewritten_specifier_only(self, node):
+    def rewritten_specifier_only(self, node: c_ast.Node) -> None:
         """Keep the struct or enumeration that the declaration defines, but not its declarator."""
         self.rewriting.keep_definition(innermost(node.type).type)
 
-    def sized_by_initializer(self, kind, init):
+    def sized_by_initializer(self, kind: types.Type, init: c_ast.Node | None) -> types.Type:
         """Return an array type without a size completed by its initialiser."""
         if not kind.is_array or kind.count is not None or init is None:
             return kind
@@ -170,7 +182,9 @@ class Statics(Part):
         made.length, made.count, made.alias = length, number(length), None
         return made
 
-    def _filling(self, node, kind, symbol, hoisted):
+    def _filling(
+        self, node: c_ast.Node, kind: types.Type, symbol: Symbol, hoisted: bool
+    ) -> c_ast.Node:
         """Return a block that stores the initial values of the elements of a shared object that
         this thread owns."""
         private = kind.unqualified()
@@ -225,7 +239,9 @@ class Statics(Part):
 
     # Private objects
 
-    def private_object(self, node, kind, symbol, local):
+    def private_object(
+        self, node: c_ast.Node, kind: types.Type, symbol: Symbol, local: bool
+    ) -> list[c_ast.Node]:
         """Return the declaration of a private object, and what follows it."""
         static = not local or "static" in (node.storage or [])
         init = node.init
@@ -241,7 +257,7 @@ class Statics(Part):
             found = self.expressions.expression(init)
             is_string = isinstance(init, c_ast.Constant) and init.type == "string"
             if is_string and kind.is_array:
-                lowered = found.node
+                lowered = cast("Value", found).node
             else:
                 lowered = self.conversions.converted(
                     self.accesses.loaded(found), kind, init.coord or node.coord, name
@@ -253,7 +269,7 @@ class Statics(Part):
         self._check_constant(lowered, node.name)
         return self._initialised_later(node, kind, symbol, lowered, local)
 
-    def _declared_without_value(self, node, kind):
+    def _declared_without_value(self, node: c_ast.Node, kind: types.Type) -> list[c_ast.Node]:
         """Return a declaration of an object that may be initialised elsewhere in the file; it is
         not const in C if its definition is not."""
         if "const" in types.element_of(kind).quals:
@@ -266,7 +282,7 @@ class Statics(Part):
         node.type = self.rewriting.rewritten(node.type)
         return self.rewriting.definitions_before([node])
 
-    def _declarator(self, node, kind, name):
+    def _declarator(self, node: c_ast.Node, kind: types.Type, name: str) -> c_ast.Node:
         """Return the declaration's declarator, with its attributes, for another type."""
         made = self.typenames.declarator(kind, name)
         inner = innermost(made)
@@ -275,7 +291,7 @@ class Statics(Part):
             made.attributes = node.type.attributes
         return made
 
-    def _check_constant(self, node, name):
+    def _check_constant(self, node: c_ast.Node, name: str) -> None:
         """Report an error if the lowered initialiser of a static object reads or calls anything of
         the program."""
         read = what_it_reads(node, self.unit.scope)
@@ -284,12 +300,14 @@ class Statics(Part):
                 node.coord, f"the initialiser of '{name}' is not constant: it reads {read}"
             )
 
-    def _mentions_shared(self, node):
+    def _mentions_shared(self, node: c_ast.Node) -> bool:
         return mentions_shared(
             node, self.unit.scope, self._shared_names, self.unit.threads is not None
         )
 
-    def _initialised_later(self, node, kind, symbol, lowered, local):
+    def _initialised_later(
+        self, node: c_ast.Node, kind: types.Type, symbol: Symbol, lowered: c_ast.Node, local: bool
+    ) -> list[c_ast.Node]:
         plain = self._without_const(kind)
         if not local:
             self._stored_later.add(node.name)
@@ -337,7 +355,7 @@ class Statics(Part):
         )
         return self.rewriting.definitions_before([node, flag, first])
 
-    def _without_const(self, kind):
+    def _without_const(self, kind: types.Type) -> types.Type:
         """Return the type of an object that can be stored to later."""
         if kind.is_array:
             made = kind.copy()
@@ -351,7 +369,7 @@ class Statics(Part):
 
     # Functions that the runtime calls before main
 
-    def module(self):
+    def module(self) -> list[c_ast.Node]:
         """Return the two functions and their registration. Every file has them, so that THREADS and
         the pointers' form are checked."""
         placing = []
@@ -396,7 +414,7 @@ class Statics(Part):
         made.append(call("NCUPC_MODULE", c_ast.Constant("string", f'"{quoted}"'), *names))
         return made
 
-    def declared(self, node, kind, c_name=None):
+    def declared(self, node: c_ast.Node, kind: types.Type, c_name: str | None = None) -> Symbol:
         """Return the symbol of an object or function; an earlier declaration is completed."""
         before = self.unit.scope.names.get(node.name)
         if before is not None and before.kind in ("object", "function"):
@@ -411,7 +429,7 @@ class Statics(Part):
         )
         return self.unit.scope.add(symbol)
 
-    def same_multiples(self, have, kind):
+    def same_multiples(self, have: types.Type, kind: types.Type) -> bool:
         """Return whether sizes that contain THREADS are the same multiples of it."""
         if not (have.is_array and kind.is_array):
             return True
@@ -430,7 +448,7 @@ class Statics(Part):
                     return False
         return True
 
-    def _redeclared(self, before, node, kind):
+    def _redeclared(self, before: Symbol, node: c_ast.Node, kind: types.Type) -> Symbol:
         have = before.type
         if have.is_shared != kind.is_shared:
             was = "shared" if have.is_shared else "private"

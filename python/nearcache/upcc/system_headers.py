@@ -13,9 +13,11 @@ from .scope import Symbol
 from .unit import Function
 
 if TYPE_CHECKING:
+    from . import types
     from .declare import Declarations
     from .rewrite import Rewriting
     from .typenames import Typenames
+    from .unit import Unit
 
 
 class SystemHeaders(Part):
@@ -25,15 +27,15 @@ class SystemHeaders(Part):
     rewriting: Rewriting
     typenames: Typenames
 
-    def __init__(self, unit):
+    def __init__(self, unit: Unit) -> None:
         super().__init__(unit)
-        self._symbols = set()  # symbols that they declare
+        self._symbols: set[Symbol] = set()  # symbols that they declare
 
-    def declares(self, symbol):
+    def declares(self, symbol: Symbol) -> bool:
         """Return whether a system header declares the symbol."""
         return symbol in self._symbols
 
-    def declare(self, node):
+    def declare(self, node: c_ast.Node) -> None:
         match node:
             case c_ast.Pragma():
                 self.unit.pragma(node)
@@ -49,7 +51,7 @@ class SystemHeaders(Part):
                         node, "function" if isinstance(node.type, c_ast.FuncDecl) else "object"
                     )
 
-    def _declare_tags(self, node):
+    def _declare_tags(self, node: c_ast.Node) -> None:
         while isinstance(node, (c_ast.PtrDecl, c_ast.ArrayDecl, c_ast.FuncDecl, c_ast.TypeDecl)):
             node = node.type
         if isinstance(node, (c_ast.Struct, c_ast.Union, c_ast.Enum)):
@@ -61,8 +63,8 @@ class SystemHeaders(Part):
                 if isinstance(each, c_ast.Decl):
                     self._declare_tags(each.type)
 
-    def _declare_lazily(self, node, kind):
-        def resolve():
+    def _declare_lazily(self, node: c_ast.Node, kind: str) -> None:
+        def resolve() -> types.Type:
             unit = self.unit
             scope, function, unit.scope, unit.function = (
                 unit.scope,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 
@@ -11,8 +12,10 @@ from .part import Part
 from .types import MADE_TAG
 
 if TYPE_CHECKING:
+    from . import types
     from .expressions import Expressions
     from .scope import Symbol
+    from .unit import Unit
 
 POINTER = "ncupc_ptr"
 UPC_WORDS = {"strict", "relaxed"}
@@ -23,49 +26,49 @@ class Alias(str):
 
     symbol: Symbol
 
-    def __new__(cls, name, symbol):
+    def __new__(cls, name: str, symbol: Symbol) -> Alias:
         made = super().__new__(cls, name)
         made.symbol = symbol
         return made
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Alias:
         return self  # the same typedef, even in a copy of the syntax tree
 
 
-def plain_quals(quals):
+def plain_quals(quals: Iterable[str]) -> list[str]:
     """Return the qualifiers that C knows."""
     return [word for word in quals if word != "shared" and word not in UPC_WORDS]
 
 
-def identifier(name):
+def identifier(name: str) -> c_ast.Node:
     return c_ast.ID(name)
 
 
-def call(name, *arguments):
+def call(name: str, *arguments: c_ast.Node) -> c_ast.Node:
     return c_ast.FuncCall(c_ast.ID(name), c_ast.ExprList(list(arguments)))
 
 
-def number(value):
+def number(value: int) -> c_ast.Node:
     return c_ast.Constant("int", str(value))
 
 
-def pointer_declarator(name):
+def pointer_declarator(name: str) -> c_ast.Node:
     """Return the syntax that declares `name` as a pointer-to-shared."""
     return c_ast.TypeDecl(name, [], None, c_ast.IdentifierType([POINTER]))
 
 
-def plain_type(word):
+def plain_type(word: str) -> c_ast.Node:
     """Return a type name of one word."""
     return c_ast.Typename(
         None, [], None, c_ast.TypeDecl(None, [], None, c_ast.IdentifierType([word]))
     )
 
 
-def size_type():
+def size_type() -> c_ast.Node:
     return plain_type("size_t")
 
 
-def difference_type():
+def difference_type() -> c_ast.Node:
     return plain_type("ptrdiff_t")
 
 
@@ -74,13 +77,16 @@ class Typenames(Part):
 
     expressions: Expressions
 
-    def __init__(self, unit):
+    def __init__(self, unit: Unit) -> None:
         super().__init__(unit)
-        self._emitted_arrays = set()  # typedef names of arrays that C can have
+        self._emitted_arrays: set[str] = set()  # typedef names of arrays that C can have
         self._in_parameters = 0  # of a function's type: how many such lists are around
-        self._made_tags = {}  # tag -> node of the struct or enumeration that got it
+        # tag -> node of the struct or enumeration that got it
+        self._made_tags: dict[str, c_ast.Node] = {}
 
-    def declarator(self, kind, name=None, quals=None):
+    def declarator(
+        self, kind: types.Type, name: str | None = None, quals: list[str] | None = None
+    ) -> c_ast.Node:
         """Return the syntax that declares `name` as a `kind`; for a shared type, the type of its
         value."""
         quals = sorted(plain_quals(kind.quals)) if quals is None else quals
@@ -117,14 +123,14 @@ class Typenames(Part):
             return c_ast.FuncDecl(arguments, self.declarator(kind.result, name))
         return c_ast.TypeDecl(name, quals, None, self.specifier(kind))
 
-    def alias_of(self, kind):
+    def alias_of(self, kind: types.Type) -> Alias | None:
         """Return the typedef name that the source used for a type; None if another declaration
         hides it here."""
         if kind.alias is None or self.unit.scope.find(kind.alias) is not kind.alias.symbol:
             return None
         return kind.alias
 
-    def specifier(self, kind):
+    def specifier(self, kind: types.Type) -> c_ast.Node:
         if self.alias_of(kind):
             return c_ast.IdentifierType([kind.alias])
         if kind.is_void:
@@ -141,25 +147,25 @@ class Typenames(Part):
             return c_ast.IdentifierType(list(kind.words))
         return c_ast.IdentifierType(["int"])
 
-    def tag_of(self, body):
+    def tag_of(self, body: types.Body) -> str:
         """Return the tag of a struct; one without a tag is given one, also in its definition."""
         self.name_tag(body.node)
         return body.node.name
 
-    def name_tag(self, node):
+    def name_tag(self, node: c_ast.Node) -> None:
         """Give a struct or enumeration a tag if it has none."""
         if not node.name:
             node.name = f"{MADE_TAG}{len(self._made_tags) + 1}"
             self._made_tags[node.name] = node
 
-    def made_tag(self, name):
+    def made_tag(self, name: str) -> c_ast.Node | None:
         """Return the node that was given a tag here; else None."""
         return self._made_tags.get(name)
 
-    def typename(self, kind):
+    def typename(self, kind: types.Type) -> c_ast.Node:
         return c_ast.Typename(None, sorted(plain_quals(kind.quals)), None, self.declarator(kind))
 
-    def value_type(self, kind):
+    def value_type(self, kind: types.Type) -> c_ast.Node:
         """Return a type as a macro's argument: `int`, `struct s`, or __typeof__(...) if a
         declarator could not follow the type's name."""
         kind = kind.unqualified()
@@ -168,22 +174,22 @@ class Typenames(Part):
             return name
         return call("__typeof__", name)
 
-    def size(self, kind):
+    def size(self, kind: types.Type) -> c_ast.Node:
         """Return sizeof an element, in C."""
         return c_ast.UnaryOp("sizeof", self.typename(kind.unqualified()))
 
-    def block_size(self, kind):
+    def block_size(self, kind: types.Type) -> c_ast.Node:
         """Return the block size of a shared type, in C."""
         block = kind.block
         if block.value is not None:
             return number(block.value)
         return self.expressions.value(copy.deepcopy(block.node)).node
 
-    def layout(self, kind):
+    def layout(self, kind: types.Type) -> tuple[c_ast.Node, c_ast.Node]:
         """Return size and block size: the last arguments of many calls of the runtime."""
         return self.size(kind), self.block_size(kind)
 
-    def count_of(self, kind):
+    def count_of(self, kind: types.Type) -> tuple[int | None, c_ast.Node]:
         """Return (the number of elements of a shared array type as an int, None if not known here;
         the same in C)."""
         known, factors = 1, []
@@ -200,7 +206,7 @@ class Typenames(Part):
             return known, number(known)
         return None, made if known == 1 else c_ast.BinaryOp("*", made, number(known))
 
-    def named(self, kind, symbol):
+    def named(self, kind: types.Type, symbol: Symbol) -> types.Type:
         """Return a type under its typedef's name, if C has the name for the same type."""
         if kind.quals & {"const", "volatile", "_Atomic"} or (
             kind.is_array and any(each.length is None for each in kind.dimensions())

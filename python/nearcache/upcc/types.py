@@ -5,23 +5,38 @@ one thread. Arrays are shared if their elements are. `alias` is the typedef name
 for readable output.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pycparser import c_ast
+
+    from .typenames import Alias
+
+    # Name (None for an unnamed struct or union), type, width of a bit-field.
+    Member = tuple[str | None, "Type", c_ast.Node | None]
+
 
 class Block:
     """A layout qualifier: the block size in elements, 0 for an indefinite one."""
 
     __slots__ = ("value", "node", "text")
 
-    def __init__(self, value=None, node=None, text=None):
+    def __init__(
+        self, value: int | None = None, node: c_ast.Node | None = None, text: str | None = None
+    ) -> None:
         self.value = value  # int, or None if only the C compiler or the running program knows it
         self.node = node  # c_ast expression, if there is no value
         self.text = text  # text of the node, for comparison
 
-    def same(self, other):
+    def same(self, other: Block) -> bool:
         if self.value is not None and other.value is not None:
             return self.value == other.value
         return self.value is None and other.value is None and self.text == other.text
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             "[]" if self.value == 0 else f"[{self.value if self.value is not None else self.text}]"
         )
@@ -35,19 +50,43 @@ class Type:
     __slots__ = ("quals", "block", "alias")
     kind = "?"
 
-    def __init__(self):
-        self.quals: frozenset[str] = frozenset()
-        self.block = None
-        self.alias = None
+    if TYPE_CHECKING:
+        # What only some kinds have, for code that has asked is_array, is_record and the like.
+        target: Type
+        element: Type
+        count: c_ast.Node | None
+        length: int | None
+        dim_quals: list[str]
+        result: Type
+        parameters: list[Type] | None
+        variadic: bool
+        body: Body
+        words: list[str]
+        size: int | None
+        floating: bool
+        signed: bool
+        node: c_ast.Node | None
 
-    def copy(self):
+        @property
+        def base(self) -> Type: ...
+
+        def dimensions(self) -> list[Array]: ...
+
+        def field(self, name: str) -> tuple[Type, c_ast.Node | None] | None: ...
+
+    def __init__(self) -> None:
+        self.quals: frozenset[str] = frozenset()
+        self.block: Any = None  # Block; None if the type is not shared
+        self.alias: Alias | None = None
+
+    def copy(self) -> Any:  # of its own class; callers set what their kind has
         made = object.__new__(type(self))
         for owner in type(self).__mro__:
             for slot in getattr(owner, "__slots__", ()):
                 setattr(made, slot, getattr(self, slot))
         return made
 
-    def qualified(self, quals=(), block=None):
+    def qualified(self, quals: Iterable[str] = (), block: Block | None = None) -> Type:
         """Return the type with additional qualifiers; an array passes them on to its elements."""
         if not quals and block is None:
             return self
@@ -57,7 +96,7 @@ class Type:
             made.block = block
         return made
 
-    def unqualified(self):
+    def unqualified(self) -> Type:
         """Return the type of the value: neither qualified nor shared."""
         if not self.quals and self.block is None:
             return self
@@ -69,7 +108,7 @@ class Type:
     is_pointer = is_array = is_record = is_function = is_void = is_arithmetic = is_unknown = False
     is_pointer_to_shared = False
 
-    def __str__(self):
+    def __str__(self) -> str:
         words = (
             [f"shared {self.block}" if self.block.value != 1 else "shared"]
             if self.block is not None
@@ -77,7 +116,7 @@ class Type:
         )
         return " ".join([*words, *sorted(self.quals), self.alias or self.name()])
 
-    def name(self):
+    def name(self) -> str:
         return self.kind
 
 
@@ -88,7 +127,7 @@ class Unknown(Type):
     is_unknown = True
     kind = "unknown"
 
-    def __init__(self, node=None):
+    def __init__(self, node: c_ast.Node | None = None) -> None:
         super().__init__()
         self.node = node  # c_ast type node to print again, if there is one
 
@@ -106,12 +145,19 @@ class Arithmetic(Type):
     is_arithmetic = True
     kind = "arithmetic"
 
-    def __init__(self, words, size=None, floating=False, signed=True, node=None):
+    def __init__(
+        self,
+        words: list[str],
+        size: int | None = None,
+        floating: bool = False,
+        signed: bool = True,
+        node: c_ast.Node | None = None,
+    ) -> None:
         super().__init__()
         self.words, self.size, self.floating, self.signed = words, size, floating, signed
         self.node = node  # c_ast.Enum
 
-    def name(self):
+    def name(self) -> str:
         return " ".join(self.words)
 
 
@@ -120,13 +166,13 @@ class Pointer(Type):
     kind = "pointer"
     is_pointer = True
 
-    def __init__(self, target):
+    def __init__(self, target: Type) -> None:
         super().__init__()
         self.target = target
 
     is_pointer_to_shared = property(lambda self: self.target.is_shared)
 
-    def name(self):
+    def name(self) -> str:
         return f"{self.target} *"
 
 
@@ -135,7 +181,13 @@ class Array(Type):
     kind = "array"
     is_array = True
 
-    def __init__(self, element, count=None, length=None, dim_quals=()):
+    def __init__(
+        self,
+        element: Type,
+        count: c_ast.Node | None = None,
+        length: int | None = None,
+        dim_quals: Iterable[str] = (),
+    ) -> None:
         super().__init__()
         self.element = element
         self.count = count  # c_ast expression, None for []
@@ -144,34 +196,35 @@ class Array(Type):
 
     is_shared = property(lambda self: self.element.is_shared)
 
-    def qualified(self, quals=(), block=None):
+    def qualified(self, quals: Iterable[str] = (), block: Block | None = None) -> Type:
         if not quals and block is None:
             return self
         made = self.copy()
         made.element = self.element.qualified(quals, block)
         return made
 
-    def unqualified(self):
+    def unqualified(self) -> Type:
         made = self.copy()
         made.element = self.element.unqualified()
         return made
 
     @property
-    def base(self):
+    def base(self) -> Type:
         """The innermost element type, whatever the number of dimensions."""
-        at = self
+        at: Type = self
         while at.is_array:
             at = at.element
         return at
 
-    def dimensions(self):
-        at, found = self, []
+    def dimensions(self) -> list[Array]:
+        at: Any = self
+        found: list[Array] = []
         while at.is_array:
             found.append(at)
             at = at.element
         return found
 
-    def name(self):
+    def name(self) -> str:
         text = "".join(f"[{'' if d.length is None else d.length}]" for d in self.dimensions())
         return f"{self.base} {text}"
 
@@ -183,11 +236,11 @@ class Function(Type):
     kind = "function"
     is_function = True
 
-    def __init__(self, result, parameters, variadic):
+    def __init__(self, result: Type, parameters: list[Type] | None, variadic: bool) -> None:
         super().__init__()
         self.result, self.parameters, self.variadic = result, parameters, variadic
 
-    def name(self):
+    def name(self) -> str:
         inside = ", ".join(map(str, self.parameters)) if self.parameters else ""
         return f"{self.result} ({inside})"
 
@@ -199,11 +252,11 @@ class Record(Type):
     kind = "record"
     is_record = True
 
-    def __init__(self, body):
+    def __init__(self, body: Body) -> None:
         super().__init__()
         self.body = body
 
-    def field(self, name):
+    def field(self, name: str) -> tuple[Type, c_ast.Node | None] | None:
         """Return (type, width of a bit-field or None) of a member, including members of unnamed
         structs; None if there is none."""
         for member, kind, bits in self.body.fields or ():
@@ -215,7 +268,7 @@ class Record(Type):
                     return found
         return None
 
-    def name(self):
+    def name(self) -> str:
         tag = self.body.node.name or ""
         return f"{self.body.keyword} {'{...}' if tag.startswith(MADE_TAG) or not tag else tag}"
 
@@ -225,20 +278,20 @@ class Body:
 
     __slots__ = ("keyword", "node", "fields", "plain", "packed")
 
-    def __init__(self, keyword, node):
+    def __init__(self, keyword: str, node: c_ast.Node) -> None:
         self.keyword, self.node = keyword, node
-        self.fields = None  # [(name, type, bits)], None while incomplete
+        self.fields: list[Member] | None = None  # None while incomplete
         self.plain = True  # no attribute, so that sizes follow from the members
         self.packed = False  # by a pragma
 
 
-def element_of(kind):
+def element_of(kind: Type) -> Type:
     """Return the type by which a shared type is laid out: the element of an array, or the type
     itself."""
     return kind.base if kind.is_array else kind
 
 
-def decayed(kind):
+def decayed(kind: Type) -> Type:
     """Return the type of a value of `kind` in an expression."""
     if kind.is_array:
         return Pointer(kind.element)
@@ -247,7 +300,7 @@ def decayed(kind):
     return kind.unqualified()
 
 
-def same(a, b):
+def same(a: Type, b: Type) -> bool:
     """Return whether two types are compatible, ignoring outermost qualifiers."""
     if a.is_unknown or b.is_unknown:
         return True
@@ -281,7 +334,7 @@ def same(a, b):
     return True
 
 
-def _qualifiers(kind):
+def _qualifiers(kind: Type) -> Iterator[frozenset[str]]:
     """Those of a type and of all that it points to, outermost first."""
     while kind.is_pointer:
         yield kind.quals
@@ -289,12 +342,12 @@ def _qualifiers(kind):
     yield kind.quals
 
 
-def compatible(a, b):
+def compatible(a: Type, b: Type) -> bool:
     """Whether two types are compatible with their qualifiers."""
     return same(a, b) and (a.is_unknown or b.is_unknown or [*_qualifiers(a)] == [*_qualifiers(b)])
 
 
-def identical(a, b):
+def identical(a: Type, b: Type) -> bool | None:
     """Return whether two types are the same, with qualifiers and layouts at every level; None if
     only the C compiler knows."""
     if a.is_unknown or b.is_unknown:
@@ -333,13 +386,13 @@ def identical(a, b):
     return True
 
 
-def may_index(kind):
+def may_index(kind: Type) -> bool:
     """Return whether the type is an integer's: it may be added to a pointer, choose a thread, or be
     a barrier's value."""
     return kind.is_unknown or kind.is_arithmetic and not kind.floating
 
 
-def same_sharing(a, b):
+def same_sharing(a: Type, b: Type) -> bool:
     """Return whether two types agree in which pointers are to shared and in block sizes; the C
     compiler compares all else."""
     if a.kind != b.kind:
