@@ -136,7 +136,7 @@ class Accesses(Part):
         if target.is_void:
             self.unit.error(self.unit.coord, "arithmetic on a pointer to shared void")
             return pointer
-        if target.is_record and target.body.fields is None:
+        if types.has_no_size(target):
             self.unit.error(
                 self.unit.coord, f"arithmetic on a pointer to an incomplete type: '{target}'"
             )

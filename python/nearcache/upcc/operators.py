@@ -202,6 +202,9 @@ class Operators(Part):
             return Value(self.typenames.size(element), SIZE)
         if element.block.value == 0:
             return Value(self._size_of_shared(kind, node), SIZE)
+        if types.has_no_size(kind):
+            self.unit.error(node.coord, f"{node.op} of an incomplete type: '{kind}'")
+            return Value(number(0), SIZE)
         local = "ncupc_localsize" if self.unit.threads is None else "NCUPC_LOCALSIZE"
         count = self.typenames.count_of(kind)[1]
         return Value(call(local, count, *self.typenames.layout(element)), SIZE)
@@ -424,6 +427,9 @@ class Operators(Part):
         target = kind.target
         if target.is_void:
             self.unit.error(coord, "the difference of pointers to shared void")
+            return number(0)
+        if types.has_no_size(target):
+            self.unit.error(coord, f"the difference of pointers to an incomplete type: '{target}'")
             return number(0)
         element = types.element_of(target)
         made = call("ncupc_diff", a, b, *self.typenames.layout(element))

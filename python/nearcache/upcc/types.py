@@ -386,6 +386,14 @@ def identical(a: Type, b: Type) -> bool | None:
     return True
 
 
+def has_no_size(kind: Type) -> bool:
+    """Return whether a type is incomplete: an array without a size, a struct or union whose members
+    are not known."""
+    if kind.is_array:
+        return kind.count is None and kind.length is None or has_no_size(kind.element)
+    return kind.is_record and kind.body.fields is None
+
+
 def may_index(kind: Type) -> bool:
     """Return whether the type is an integer's: it may be added to a pointer, choose a thread, or be
     a barrier's value."""
