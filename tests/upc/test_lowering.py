@@ -389,3 +389,20 @@ def test_a_phase_is_not_lost_without_a_cast():
 
 def test_an_error_is_told_once():
     assert len(errors_of("void f(void) { y = 1; y = 2; y = y + 1; }")) == 1
+
+
+@pytest.mark.parametrize("again", ["int x;", "static int x;", "int x[3];", "int x(void);"])
+def test_a_shared_object_declared_again_as_private_is_told(again):
+    ((line, message),) = errors_of(f"shared int x;\n{again}\n")
+    assert line == 2 and "shared where it was declared before" in message
+
+
+@pytest.mark.parametrize("arguments", ["", "1", "1, 2", "int"])
+def test_offsetof_of_something_else_is_told(arguments):
+    ((_, message),) = errors_of(f"int f(void) {{ return offsetof({arguments}); }}")
+    assert "offsetof takes a type and a member" in message
+
+
+@pytest.mark.parametrize("arguments", ["", "int", "1"])
+def test_va_arg_of_something_else_is_left_to_the_c_compiler(arguments):
+    assert f"va_arg({arguments})" in lowered(f"int f(void) {{ return va_arg({arguments}); }}")

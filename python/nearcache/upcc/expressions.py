@@ -320,13 +320,17 @@ class Expressions(Part):
 
     def visit_FuncCall(self, node: c_ast.Node) -> Value:
         name = node.name.name if isinstance(node.name, c_ast.ID) else ""
+        given = node.args.exprs if node.args is not None else []
         if name in ("offsetof", "__builtin_offsetof") and self.unit.scope.find(name) is None:
+            if len(given) != 2 or not isinstance(given[0], c_ast.Typename):
+                self.unit.error(node.coord, f"{name} takes a type and a member")
+                return Value(number(0), SIZE)
             node.args.exprs[0] = self.rewriting.rewritten_typename(node.args.exprs[0])
             return Value(node, SIZE)
-        given = node.args.exprs if node.args is not None else []
         if name == "bupc_assert_type" and self.unit.scope.find(name) is None:
             return self._assert_type(node)
-        if name in ("__builtin_va_arg", "va_arg") and isinstance(given[-1], c_ast.Typename):
+        is_va_arg = name in ("__builtin_va_arg", "va_arg") and len(given) == 2
+        if is_va_arg and isinstance(given[1], c_ast.Typename):
             kind = self.declarations.type_of(given[1].type)
             node.args.exprs = [
                 self.value(given[0]).node,

@@ -375,6 +375,8 @@ class Statics(Part):
         placing = []
         for symbol, outside, coord in self._placed.values():
             kind = outside or symbol.type
+            if not kind.is_shared:
+                continue  # declared again as private, about which there is an error
             element = types.element_of(kind)
             asked_for = self._alignments[symbol.c_name]
             made = call(
