@@ -406,3 +406,9 @@ def test_offsetof_of_something_else_is_told(arguments):
 @pytest.mark.parametrize("arguments", ["", "int", "1"])
 def test_va_arg_of_something_else_is_left_to_the_c_compiler(arguments):
     assert f"va_arg({arguments})" in lowered(f"int f(void) {{ return va_arg({arguments}); }}")
+
+
+@pytest.mark.parametrize("declared", ["*p", "p[THREADS]"])
+def test_a_layout_that_names_its_object_is_told(declared):
+    messages = [message for _, message in errors_of(f"shared [3 + p] char {declared};")]
+    assert "the layout is not a constant expression: p" in messages

@@ -171,7 +171,8 @@ class Declarations(Part):
             if not types.may_index(self.expressions.type_of_operand(layout)):
                 self.unit.error(qual.coord, "the layout is not an integer")
                 return types.CYCLIC
-            self._must_be_constant(layout, qual.coord)
+            if not self._is_constant(layout, qual.coord):
+                return types.CYCLIC
             return types.Block(None, layout, c_generator.CGenerator().visit(layout))
         if value < 0:
             self.unit.error(qual.coord, f"the layout is negative: {value}")
@@ -187,9 +188,9 @@ class Declarations(Part):
                 coord, f"the block size {value} is larger than UPC_MAX_BLOCK_SIZE ({limit}{more})"
             )
 
-    def _must_be_constant(self, node: c_ast.Node, coord: Coord | None) -> None:
-        """Report an error if a layout names objects or calls; sizes that only the C compiler knows
-        are allowed."""
+    def _is_constant(self, node: c_ast.Node, coord: Coord | None) -> bool:
+        """Return whether a layout names neither objects nor calls, and report an error if not;
+        sizes that only the C compiler knows are allowed."""
 
         class Names(c_ast.NodeVisitor):
             found: str | None = None
@@ -211,6 +212,7 @@ class Declarations(Part):
         names.visit(node)
         if names.found:
             self.unit.error(coord, f"the layout is not a constant expression: {names.found}")
+        return not names.found
 
     @staticmethod
     def _names_threads(node: c_ast.Node) -> int:
