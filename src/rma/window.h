@@ -180,8 +180,11 @@ class Window {
     return node_ != nullptr && !all_near_ ? fence_.entered() : 0;
   }
 
-  void post(std::span<const int> origins);
-  // Whether all of these have posted. Uses up their posts when it returns true.
+  // Returns true if this rank has something to send.
+  bool post(std::span<const int> origins);
+  // Begins an access epoch: returns true once all near targets have posted, whose posts it uses up,
+  // and no far target is crowded(). Far targets need not have posted: what is sent to them waits
+  // there.
   bool started(std::span<const int> targets);
   void complete(std::span<const int> targets);
   bool completed_by(size_t origins);
@@ -230,10 +233,10 @@ class Window {
     net::DirectMemory::Key key;
     uint64_t size = 0;  // 0: not accessible
     int64_t unit = 1;
-    bool crowded = false;      // there was no room for a transfer
-    bool asked = false;        // a question for the location is not answered yet
-    uint64_t asked_after = 0;  // fences entered when it was asked
-    uint64_t fences = 0;       // fences over at the target when it answered
+    bool crowded = false;   // there was no room for a transfer
+    bool asked = false;     // a question for the location is not answered yet
+    uint64_t asked_in = 0;  // this rank's epoch when it was asked
+    uint64_t epoch = 0;     // the target has answered a question asked in this epoch
     uint64_t begun = 0, done = 0;
     uint64_t fetching = 0;  // the last transfer that fetches
   };
@@ -281,6 +284,9 @@ class Window {
   Target& target(int rank);
   Target* known(int rank) const;  // null: nothing was ever requested of it
   bool comes_ahead(int peer, const Head& request) const;
+  bool has_posted(int peer) const { return posted_.contains(peer); }
+  bool take_or_hold(int peer, const Message& message);
+  uint64_t epoch() const { return fence_.entered() + starts_; }
   Commons* make_commons(const Memory& memory);
   void list_nears();
   void reach(Near* near) const;
@@ -304,6 +310,7 @@ class Window {
   bool messages_met() const;
   void take_ahead();
   void say_over();
+  void start_far(int rank, Target* to);
   void take_lock(int rank, Target* to);
   bool has_lock(const Target& to) const;
   bool goes_direct(const Transfer& transfer, Target* to);
@@ -343,9 +350,16 @@ class Window {
   mutable Target* recent_ = nullptr;                 // the last one looked up
   mutable int recent_rank_ = -1;
   std::unordered_map<int, std::vector<Deferred>> deferred_;  // by near target
-  std::unordered_map<int, uint32_t> posts_;                  // not yet used by a start, by rank
-  // by peer: requests that come after a fence which is not over here
-  std::unordered_map<int, BatchWriter> ahead_;
+  // Posts not yet used by a start: of near targets, by rank, and of this rank, by far peer.
+  std::unordered_map<int, uint32_t> posts_, posted_;
+  uint64_t starts_ = 0;  // access epochs with far targets
+  // By peer: requests that come before this rank has posted, or after a fence that is not over
+  // here.
+  struct Ahead {
+    bool before_post = false;  // the first one waits for a post
+    BatchWriter messages;
+  };
+  std::unordered_map<int, Ahead> ahead_;
   bool all_locked_ = false;
   uint64_t transfers_ = 0;  // done by the network, in flight
   std::atomic<bool> broken_{false};

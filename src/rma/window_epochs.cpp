@@ -1,5 +1,10 @@
-// Active-target epochs: fence, post, start, complete and wait. Also requests that other ranks send
-// after a fence, which wait here until it is over.
+// Active-target epochs: fence, post, start, complete and wait. Also requests that come too early
+// and wait here: after a fence until it is over, and in an access epoch until this rank has posted.
+//
+// An origin does not wait for the posts of far targets, which therefore send none. It marks the
+// beginning of its epoch in the messages to each of them (Kind::start), and sends all of the epoch
+// in one batch. So an exchange of small puts takes one message each way, half as long as if a post
+// had to come first. A near target's memory is used directly, so its post is waited for.
 #include <algorithm>
 #include <utility>
 
@@ -37,7 +42,7 @@ bool Window::messages_met() const {
   return fence_.met() && exposure_.executed(!fence_.odd()) >= fence_.expected();
 }
 
-void Window::post(std::span<const int> origins) {
+bool Window::post(std::span<const int> origins) {
   if (all_near_) {
     for (const int rank : origins) {
       Commons* const to = near(rank)->commons;
@@ -45,10 +50,28 @@ void Window::post(std::span<const int> origins) {
       to->of_ranks()[own().place].posts.fetch_add(1, std::memory_order_release);
       to->bell.ring();
     }
-    return;
+    return true;
   }
-  for (const int rank : origins) engine_->outbox().append(members_.peer(rank), head(Kind::post));
+  for (const int rank : origins) {
+    const int peer = members_.peer(rank);
+    if (near(rank) != nullptr) {
+      engine_->outbox().append(peer, head(Kind::post));
+    } else {
+      ++posted_[peer];
+    }
+  }
+  take_ahead();
+  return engine_->holds();
 }
+
+namespace {
+
+void use_up(std::unordered_map<int, uint32_t>* posts, int of) {
+  const auto found = posts->find(of);
+  if (found != posts->end() && --found->second == 0) posts->erase(found);
+}
+
+}  // namespace
 
 bool Window::started(std::span<const int> targets) {
   if (all_near_) {
@@ -61,12 +84,27 @@ bool Window::started(std::span<const int> targets) {
     for (const int rank : targets) ++near(rank)->started;
     return true;
   }
-  if (!std::ranges::all_of(targets, [&](int rank) { return posts_.contains(rank); })) return false;
+  const auto can_start = [&](int rank) {
+    return near(rank) != nullptr ? posts_.contains(rank) : !crowded(rank);
+  };
+  if (!std::ranges::all_of(targets, can_start)) return false;
+  ++starts_;
   for (const int rank : targets) {
-    const auto found = posts_.find(rank);
-    if (--found->second == 0) posts_.erase(found);
+    if (near(rank) != nullptr) {
+      use_up(&posts_, rank);
+    } else if (!engine_->is_lost(members_.peer(rank))) {
+      start_far(rank, &target(rank));
+    }
   }
   return true;
+}
+
+// Counted like an operation, so that a rank which starts again and again is crowded in the end.
+void Window::start_far(int rank, Target* to) {
+  engine_->outbox().append(members_.peer(rank), head(Kind::start));
+  ++to->issued;
+  to->bytes += 2 * sizeof(Head);
+  if (to->bytes - to->bytes_asked > ask_after) ask(rank, to, Kind::acknowledge);
 }
 
 void Window::complete(std::span<const int> targets) {
@@ -100,16 +138,27 @@ bool Window::completed_by(size_t origins) {
 bool Window::comes_ahead(int peer, const Head& request) const {
   const bool waits = is_operation(request.kind) || request.kind == Kind::locate;
   return (waits && request.odd_epoch == fence_.odd() && !messages_met()) ||
+         (request.kind == Kind::start && !has_posted(peer)) ||
          (!ahead_.empty() && ahead_.contains(peer));
 }
 
 // Returns false also if the peer is not a member.
 bool Window::take(int peer, const Message& message) {
-  if (members_.rank_of(peer) < 0) return false;
-  if (comes_ahead(peer, message.head)) return ahead_[peer].hold(message.whole);
-  if (!exposure_.take(peer, message)) return false;
+  if (members_.rank_of(peer) < 0 || !take_or_hold(peer, message)) return false;
   take_ahead();
   return true;
+}
+
+// If a member is gone, neither the fence nor the post may ever come.
+bool Window::take_or_hold(int peer, const Message& message) {
+  const bool is_start = message.head.kind == Kind::start;
+  if (!broken_ && comes_ahead(peer, message.head)) {
+    const auto [found, is_first] = ahead_.try_emplace(peer);
+    if (is_first) found->second.before_post = is_start;
+    return found->second.messages.hold(message.whole);
+  }
+  if (is_start) return use_up(&posted_, peer), true;
+  return exposure_.take(peer, message);
 }
 
 std::byte* Window::place_of_put(int peer, const Head& head) const {
@@ -122,19 +171,22 @@ void Window::put_apart(int peer, const Head& head, bool in_place) {
   take_ahead();
 }
 
-// If a member is gone, the fence may never end.
 void Window::take_ahead() {
   say_over();
-  if (ahead_.empty() || (!messages_met() && !broken_)) return;
-  for (const auto& [peer, messages] : std::exchange(ahead_, {})) {
-    BatchReader reader(messages.bytes());
-    for (Message message; reader.next(&message);) exposure_.take(peer, message);
+  if (ahead_.empty()) return;
+  const auto may_go = [this](const auto& each) {
+    return broken_ || (each.second.before_post ? has_posted(each.first) : messages_met());
+  };
+  if (std::ranges::none_of(ahead_, may_go)) return;
+  for (const auto& [peer, held] : std::exchange(ahead_, {})) {
+    BatchReader reader(held.messages.bytes());
+    for (Message message; reader.next(&message);) take_or_hold(peer, message);
     exposure_.settle();
   }
 }
 
 void Window::refuse_held() {
-  for (const auto& [peer, messages] : std::exchange(ahead_, {})) exposure_.refuse(peer, messages);
+  for (const auto& [peer, held] : std::exchange(ahead_, {})) exposure_.refuse(peer, held.messages);
   exposure_.refuse_held();
 }
 

@@ -5,8 +5,8 @@
 // would have checked:
 //   - the lock has been granted: a message sent after it has been answered;
 //   - the last fence is over at the target too, which may still have to execute what others sent
-//     before it. The question waits there for that, like any operation (Window::take), and is asked
-//     again after each fence;
+//     before it, and the target has posted for the access epoch. The question waits there for that,
+//     like any operation (Window::take), and is asked again in each epoch;
 //   - everything is within the window. What is not is sent as a message, and rejected as usual.
 //
 // Whatever tells others that operations are done, such as an unlock, is sent after they are
@@ -50,7 +50,7 @@ bool Window::goes_direct(const Transfer& transfer, Target* to) {
   const bool is_alone =
       runs == 1 && to->issued == to->reached && direct->begun - direct->done < most_small;
   if (!is_large && !is_alone) return false;
-  if (direct->fences != fence_.entered()) {
+  if (direct->epoch != epoch()) {
     if (is_large) locate(transfer.target, to);
     return false;
   }
@@ -112,7 +112,7 @@ bool Window::transfer_directly(Transfer* transfer, Target* to) {
 void Window::locate(int rank, Target* to) {
   if (to->direct == nullptr) to->direct = std::make_unique<Direct>();
   to->direct->asked = true;
-  to->direct->asked_after = fence_.entered();
+  to->direct->asked_in = epoch();
   ++to->issued;
   Head message = head(Kind::locate);
   message.odd_epoch = fence_.odd();
@@ -125,7 +125,7 @@ void Window::locate(int rank, Target* to) {
 void Window::located(int rank, std::span<const Piece> where) {
   Direct& direct = *target(rank).direct;
   direct.asked = false;
-  direct.fences = direct.asked_after;
+  direct.epoch = direct.asked_in;
   direct.size = 0;
   if (where.empty() || where[1].offset <= 0) return;
   direct.key = {static_cast<uint64_t>(where[0].offset), where[0].length};

@@ -28,12 +28,13 @@ enum class Kind : uint8_t {
   lock_exclusive,
   unlock,
   acknowledge,
+  start,  // what follows belongs to an access epoch, and waits for the target's post
   complete,
   tell_layout,
   take_back_layout,
   locate,  // asks for the key of the memory (net/direct_memory.h)
   // Tokens: taken when they arrive.
-  post,
+  post,  // for origins that share a node with the target
   fence,
   lock_freed,  // a lock was released by its word, and somebody is in its queue
   // Replies.
@@ -43,7 +44,7 @@ enum class Kind : uint8_t {
   failed,
   located  // two pieces: key and address, unit and size; none: not accessible
 };
-inline constexpr int kind_count = 22;
+inline constexpr int kind_count = 23;
 inline bool is_operation(Kind kind) { return kind <= Kind::compare_and_swap; }
 inline bool is_data(Kind kind) { return kind == Kind::data || kind == Kind::unsure_data; }
 inline bool is_token(Kind kind) { return kind >= Kind::post && kind <= Kind::lock_freed; }

@@ -1,7 +1,8 @@
-/* Post, start, complete and wait (src/rma/window.h). Tokens are counted: posts at the origin by
- * target, completes at the target in total. Two targets expose their memory to two origins ROUNDS
- * times. Batches of a pair arrive in order; those of different pairs may not. Every other macro
- * breaks a rule. */
+/* Post, start, complete and wait between nodes (src/rma/window_epochs.cpp). An origin does not wait
+ * for posts: what it sends in an epoch begins with START, and waits at the target for its post.
+ * Completes are counted at the target in total. Two targets expose their memory to two origins
+ * ROUNDS times. Batches of a pair arrive in order; those of different pairs may not. Every other
+ * macro breaks a rule. */
 #ifndef ROUNDS
 #define ROUNDS 2
 #endif
@@ -9,25 +10,43 @@
 #define TARGETS 2
 #define DATA 1
 #define COMPLETE 2
+#define START 3
 
 chan to_target[4] = [3] of { byte };   /* by target and origin: target * ORIGINS + origin */
-chan to_origin[4] = [3] of { bit };    /* posts */
 bool exposed[TARGETS];
 byte completed[TARGETS];
-byte posts[4];
+byte posted[4];                        /* not used by a start yet */
 byte executed[4];
 
-/* The agents take what has arrived, one batch at a time. */
-#define DATA_ARRIVES(pair) atomic { nempty(to_target[pair]) -> to_target[pair] ? message; \
-    if :: message == DATA -> assert(exposed[pair / ORIGINS]); executed[pair]++ :: else -> completed[pair / ORIGINS]++ fi }
-#define POST_ARRIVES(pair) atomic { to_origin[pair] ? 0 -> posts[pair]++ }
+#ifdef STARTS_DO_NOT_WAIT
+#define MAY_START(pair) true
+#else
+#ifdef ANY_POST_WILL_DO
+#define MAY_START(pair) (posted[pair] > 0 || posted[pair ^ 1] > 0)
+#else
+#define MAY_START(pair) (posted[pair] > 0)
+#endif
+#endif
+#ifdef POSTS_ARE_KEPT
+#define USE_UP(pair) skip
+#else
+#define USE_UP(pair) if :: posted[pair] > 0 -> posted[pair]-- :: else fi
+#endif
+/* The target's agent, or its thread when it posts, takes the first message if it may. */
+#define ARRIVES(pair) atomic { \
+    nempty(to_target[pair]) && (!(to_target[pair] ? [START]) || MAY_START(pair)) -> \
+    to_target[pair] ? message; \
+    if \
+    :: message == DATA -> assert(exposed[pair / ORIGINS]); executed[pair]++ \
+    :: message == COMPLETE -> completed[pair / ORIGINS]++ \
+    :: else -> USE_UP(pair) \
+    fi }
 
 proctype Network() {
   byte message;
 end:
   do
-  :: DATA_ARRIVES(0) :: DATA_ARRIVES(1) :: DATA_ARRIVES(2) :: DATA_ARRIVES(3)
-  :: POST_ARRIVES(0) :: POST_ARRIVES(1) :: POST_ARRIVES(2) :: POST_ARRIVES(3)
+  :: ARRIVES(0) :: ARRIVES(1) :: ARRIVES(2) :: ARRIVES(3)
   od
 }
 
@@ -38,8 +57,8 @@ proctype Target(byte me) {
   :: round < ROUNDS ->
      round++;
      exposed[me] = true;
-     to_origin[me * ORIGINS] ! 0;
-     to_origin[me * ORIGINS + 1] ! 0;
+     posted[me * ORIGINS]++;
+     posted[me * ORIGINS + 1]++;
 #ifdef WAITS_FOR_ONE_ORIGIN
      completed[me] >= 1;
      completed[me] = completed[me] - 1;
@@ -60,21 +79,14 @@ proctype Origin(byte me) {
   :: round == ROUNDS -> break
   :: round < ROUNDS ->
      round++;
-#ifndef STARTS_WITHOUT_POSTS
-#ifdef STARTS_WITH_ONE_POST
-     posts[me] >= 1 || posts[ORIGINS + me] >= 1;
-#else
-     posts[me] >= 1 && posts[ORIGINS + me] >= 1;
-#endif
-#ifndef POSTS_ARE_KEPT
-     d_step { posts[me] = posts[me] - 1; posts[ORIGINS + me] = posts[ORIGINS + me] - 1 };
-#endif
-#endif
      if
 #ifdef COMPLETES_OVERTAKE_DATA
-     :: to_target[me] ! COMPLETE; to_target[me] ! DATA; to_target[ORIGINS + me] ! DATA; to_target[ORIGINS + me] ! COMPLETE
+     :: to_target[me] ! START; to_target[me] ! COMPLETE; to_target[me] ! DATA;
+        to_target[ORIGINS + me] ! START; to_target[ORIGINS + me] ! DATA; to_target[ORIGINS + me] ! COMPLETE
 #endif
-     :: to_target[me] ! DATA; to_target[ORIGINS + me] ! DATA; to_target[me] ! COMPLETE; to_target[ORIGINS + me] ! COMPLETE
+     :: to_target[me] ! START; to_target[me] ! DATA;
+        to_target[ORIGINS + me] ! START; to_target[ORIGINS + me] ! DATA;
+        to_target[me] ! COMPLETE; to_target[ORIGINS + me] ! COMPLETE
      fi
   od
 }

@@ -531,7 +531,7 @@ int EngineWindow::start(MPI_Group group, int assert) {
     if (starting_ || all_locked_ || !no_locks()) return MPI_ERR_RMA_SYNC;
     ranks = std::move(spare_);
     if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
-    if ((MPI_MODE_NOCHECK & assert) == 0 && !window_->all_near())
+    if ((MPI_MODE_NOCHECK & assert) == 0 && !window_->all_near() && !window_->started(ranks))
       wait_until(
           *lock, [&] { return window_->started(ranks); }, Step::start);
   }
@@ -571,8 +571,8 @@ int EngineWindow::post(MPI_Group group, int assert) {
   if (exposing_) return MPI_ERR_RMA_SYNC;
   std::vector<int> ranks = std::move(spare_);
   if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
-  if ((MPI_MODE_NOCHECK & assert) == 0) window_->post(ranks);
-  if (lock) station_->agent().send(*lock, Step::post);
+  const bool sends = (MPI_MODE_NOCHECK & assert) == 0 && window_->post(ranks);
+  if (lock && sends) station_->agent().send(*lock, Step::post);
   exposing_ = true;
   if (fenced_) end_fences();
   exposed_ = ranks.size();
