@@ -1,8 +1,8 @@
 """Static checks of the sources (`./test --lint`): layout, Python, scripts, C++.
 
-The tools have fixed versions (`lint` in pyproject.toml), since other versions' layout or findings
-differ. `scripts/setup.sh lint` installs them. A plain `./test` runs those quick ones that are
-installed.
+The tools have fixed versions (`checks` and `lint` in pyproject.toml), since other versions' layout
+or findings differ. `scripts/setup.sh lint` installs them. A plain `./test` runs the quick ones
+beside its tests. Its set-up installs their tools, too, but where it cannot, they are left out.
 """
 
 import os
@@ -97,9 +97,9 @@ def files_of(check):
     return tracked(*check.files) if check.files else []
 
 
-def said_by(words):
+def said_by(words, beside):
     done = subprocess.run(
-        words,
+        [*(("nice", "-n", "19") if beside else ()), *words],
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -109,7 +109,7 @@ def said_by(words):
     return done.returncode == 0, done.stdout.strip()
 
 
-def run(check):
+def run(check, beside=False):
     start = time.monotonic()
     path = tool(check.tool)
     if not path:
@@ -117,19 +117,29 @@ def run(check):
     if check.tool == "clang-tidy":
         passed, text = tidy.run(path)
     else:
-        passed, text = said_by([path, *check.options, *files_of(check)])
+        passed, text = said_by([path, *check.options, *files_of(check)], beside)
     return Outcome(check, passed, text, time.monotonic() - start)
 
 
-def outcomes(quick):
-    """Run the checks in parallel. A source archive lacks git's list of files."""
+def outcomes(quick, beside=False):
+    """Run the checks in parallel, `beside` other tests at a low priority. A source archive lacks
+    git's list of files."""
     if not (ROOT / ".git").exists() or not shutil.which("git"):
         if quick:
             return []
         raise Failed("lint: this is no checkout of git, or there is no git")
     chosen = [check for check in CHECKS if check.quick or not quick]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return list(pool.map(run, reversed(chosen)))[::-1]  # the longest ones start first
+        # the longest ones start first
+        return list(pool.map(lambda check: run(check, beside), reversed(chosen)))[::-1]
+
+
+def start_quick():
+    """Start the quick checks beside other tests; return the future of their outcomes."""
+    pool = ThreadPoolExecutor(1)
+    started = pool.submit(outcomes, quick=True, beside=True)
+    pool.shutdown(wait=False)
+    return started
 
 
 def format_all():

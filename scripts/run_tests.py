@@ -413,10 +413,10 @@ def mutated(stage, env):
     count(stage, junit)
 
 
-def linted(stage, quick):
-    """Run the checks that need no build; missing tools are skipped, unless all checks were
+def linted(stage, outcomes, quick):
+    """Report the checks that need no build; missing tools are skipped, unless all checks were
     requested."""
-    for outcome in lint.outcomes(quick):
+    for outcome in outcomes():
         missing = outcome.passed is None
         word = "left out" if missing else "passed" if outcome.passed else "FAILED"
         print(f"  {outcome.check.name}: {word} ({outcome.seconds:.1f} s)", flush=True)
@@ -431,8 +431,8 @@ def linted(stage, quick):
             stage.failures.append(f"lint: {outcome.check.name}")
 
 
-def lint_stage(quick):
-    return staged("lint", lambda stage: linted(stage, quick))
+def lint_stage(outcomes, quick):
+    return staged("lint", lambda stage: linted(stage, outcomes, quick))
 
 
 def build_stage(settings, targets=(), title=""):
@@ -460,8 +460,8 @@ def all_stages(given, env):
     """Build and test in an order that keeps the processors busy.
 
     OpenSHMEM's programs are few and their tests mostly wait, so these run during the remaining
-    build. Tests that poll have the processors nearly to themselves. Sanitizer builds run beside the
-    other tests.
+    build. Tests that poll have the processors nearly to themselves. Sanitizer builds and the quick
+    checks of the sources run beside the other tests.
     """
     settings = {
         "CMAKE_BUILD_TYPE": "Release",
@@ -479,9 +479,8 @@ def all_stages(given, env):
         yield from lane_stages([lane])
         return
     if given.lint:
-        yield lint_stage(quick=False)
+        yield lint_stage(lambda: lint.outcomes(quick=False), quick=False)
         return
-    yield lint_stage(quick=True)
     early, alone, late = test_lanes.lanes()
     ahead = []
     first = EARLY if uses_ninja() else ()
@@ -493,10 +492,12 @@ def all_stages(given, env):
         for lane in alone:
             lane.start(pytest_words(given), env, LANES)
         ahead = [] if given.quick else start_sanitized(env)
+        checks = lint.start_quick()
         yield from lane_stages([lane for lane in alone if lane.polls])
         for lane in late:
             lane.start(pytest_words(given), env, LANES)
         yield staged("unit tests", lambda stage: unit_tests(stage, env))
+        yield lint_stage(checks.result, quick=True)
         yield from lane_stages([*early, *(lane for lane in alone if not lane.polls), *late])
         for process in ahead:
             process.wait()

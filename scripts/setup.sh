@@ -67,7 +67,7 @@ nlohmann-json3-dev header:nlohmann/json.hpp
 libfmt-dev      header:fmt/core.h
 openmpi-bin     cmd:mpiexec.openmpi
 libopenmpi-dev  cmd:mpicc.openmpi
-shellcheck      cmd:shellcheck"
+shellcheck      shellcheck"
 
 # Replaces PyPI's MPICH if that cannot be installed (no wheel for the machine, no access to PyPI).
 fallback_packages="
@@ -120,6 +120,9 @@ browser_present() {
     return 1
 }
 
+# PyPI has shellcheck for x86_64 only (pyproject.toml, extra checks).
+shellcheck_present() { [ "$(uname -m)" = x86_64 ] || command -v shellcheck >/dev/null; }
+
 present() {
     local probe=$1 dir
     case $probe in
@@ -134,6 +137,7 @@ present() {
         clang) clang_present ;;
         clang-runtime) clang_runtime_present ;;
         browser) browser_present ;;
+        shellcheck) shellcheck_present ;;
         font) compgen -G "/usr/share/fonts/*/*" >/dev/null ;;  # without a font, a browser draws no text
         *) return 1 ;;
     esac
@@ -214,6 +218,17 @@ install_venv() {
     echo "$stamp" >"$dir/.nearcache-stamp"
 }
 
+# Installs our package with the extras $3, and with the checks of the sources where $2 names them:
+# without these, as where there is no network, the tests can run.
+install_tools() {
+    local stamp=$1 checks=$2 extras=${3:+[$3]}
+    if [ -n "$checks" ]; then
+        install_venv tools "$stamp $checks" -e "$ROOT${extras/]/,checks]}" && return 0
+        say "could not install the checks of the sources (log: .deps/pip-tools.log); going on without them"
+    fi
+    install_venv tools "$stamp" -e "$ROOT$extras"
+}
+
 install_mpi_venvs() {
     local name requirements pid pids=()
     while IFS=: read -r name requirements; do
@@ -235,23 +250,23 @@ main() {
     case $ROOT in *[[:space:]:]*) fail "there is a blank or a colon in $ROOT: move the checkout to a folder without" ;; esac
     mkdir -p "$DEPS"
     # Our own package, as an editable install, which is repeated if its requirements change.
-    local digest packages=$demo_packages venvs=$demo_venvs tools="$ROOT" tools_stamp
+    local digest packages=$demo_packages venvs=$demo_venvs extras="" checks="" tools_stamp
     digest=$(cksum <"$ROOT/pyproject.toml" | tr -d ' ')
     tools_stamp=nearcache-$digest
     if [ "$what" = test ] || [ "$what" = long ]; then
         packages+=$test_packages
         [ "$what" = test ] || packages+=$long_packages
         venvs=$test_venvs
-        tools="${ROOT}[test]"
+        extras="test" checks=nearcache-checks-$digest
         tools_stamp+=" nearcache-figures-$digest nearcache-test-$digest"
     elif [ "$what" = figures ]; then
         packages+=$figures_packages
-        tools="${ROOT}[figures]"
+        extras="figures"
         tools_stamp+=" nearcache-figures-$digest"
     elif [ "$what" = lint ]; then
         packages=$lint_packages venvs=""
-        tools="${ROOT}[lint]"
-        tools_stamp+=" nearcache-lint-$digest"
+        extras="checks,lint"
+        tools_stamp+=" nearcache-checks-$digest nearcache-lint-$digest"
     fi
     # Packages installed for the tools before are kept.
     local stamp="" word
@@ -263,7 +278,7 @@ main() {
     install_packages "$packages"
     [ -n "$dry_run" ] || python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' ||
         fail "$(command -v python3) is older than 3.9; put a newer python3 first in PATH"
-    install_venv tools "$tools_stamp" -e "$tools" &  # pip uses one processor, and not all the time
+    install_tools "$tools_stamp" "$checks" "$extras" &  # pip uses one processor, and not all the time
     local tools_pid=$!
     [ -z "$venvs" ] || install_mpi_venvs "$venvs"
     wait "$tools_pid" || fail "the Python tools could not be installed"

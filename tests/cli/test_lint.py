@@ -42,11 +42,11 @@ def put(tree, files):
         (tree / name).write_text(text)
 
 
-def outcomes(tree):
+def outcomes(tree, call="outcomes(quick=True)"):
     """(check, passed, files of ours that are named) of the quick checks."""
     code = (
         "import lint\n"
-        "for each in lint.outcomes(quick=True):\n"
+        f"for each in lint.{call}:\n"
         "    named = [n for n in ('bad.cpp', 'bad.py', 'bad.sh') if n in each.text]\n"
         "    print(each.check.name, each.passed, *named, sep='|')\n"
     )
@@ -86,6 +86,13 @@ def test_types_of_python_are_compared_in_the_whole_package(tree):
     if passed == "None":
         pytest.skip("no mypy: scripts/setup.sh lint")
     assert (passed, named) == ("False", ["bad.py"])
+
+
+def test_the_checks_beside_the_tests_find_the_same(tree):
+    put(tree, {**BAD, "python/nearcache/__init__.py": "", "python/nearcache/bad.py": BAD_TYPES})
+    found = outcomes(tree, "start_quick().result()")
+    assert found == outcomes(tree)
+    assert len(found) == 5 and all(passed != "True" for passed, _ in found.values())
 
 
 def test_files_in_order_pass(tree):

@@ -10,7 +10,21 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 # All that the script itself needs; what it installs is not among them.
-TOOLS = ("bash", "dirname", "mkdir", "cksum", "tr", "id", "env", "rm", "cat", "sed", "head")
+TOOLS = (
+    "bash",
+    "dirname",
+    "mkdir",
+    "cksum",
+    "tr",
+    "id",
+    "env",
+    "rm",
+    "cat",
+    "sed",
+    "head",
+    "tail",
+    "uname",
+)
 
 
 @pytest.fixture
@@ -44,7 +58,7 @@ def setup(checkout, *words, path=None, user=None):
 def test_lint_needs_its_tools_and_no_mpi_of_pypi(checkout):
     done = setup(checkout, "lint", "--dry-run")
     assert done.returncode == 0, done.stderr
-    assert "shellcheck" in done.stdout and "[lint]" in done.stdout
+    assert "[checks,lint]" in done.stdout
     assert "mpich" not in done.stdout and "valgrind" not in done.stdout
 
 
@@ -62,7 +76,7 @@ def test_what_the_tools_hold_already_is_not_asked_for_again(checkout):
         capture_output=True,
         text=True,
     ).stdout.strip()
-    words = f"{checkout} nearcache-{digest} nearcache-lint-{digest}"
+    words = f"{checkout} nearcache-{digest} nearcache-checks-{digest} nearcache-lint-{digest}"
     (checkout / ".deps" / "tools" / ".nearcache-stamp").write_text(words)
     assert not pip_lines("lint") and not pip_lines("demo") and pip_lines("test")
 
@@ -140,10 +154,44 @@ def test_tools_of_the_tests_serve_the_figures(checkout):
     wanted = setup(checkout, "test", "--dry-run").stdout
     assert ".deps/tools" in wanted
     (checkout / ".deps" / "tools" / ".nearcache-stamp").write_text(
-        f"{checkout} nearcache-{digest} nearcache-figures-{digest} nearcache-test-{digest}\n"
+        f"{checkout} nearcache-{digest} nearcache-figures-{digest} nearcache-test-{digest} "
+        f"nearcache-checks-{digest}\n"
     )
     for what in ("demo", "figures", "test"):
         assert ".deps/tools" not in setup(checkout, what, "--dry-run").stdout
+
+
+# Stands for python3 and for the Python of the venvs that it makes. Its pip cannot install the checks.
+PYTHON_WITHOUT_CHECKS = """#!/bin/bash
+if [ "$1 $2" = "-m venv" ]; then
+    mkdir -p "$3/bin"
+    cat "$0" >"$3/bin/python"
+    chmod +x "$3/bin/python"
+fi
+case "$*" in *checks*) echo "no network"; exit 1 ;; esac
+"""
+
+
+def test_the_tests_can_run_without_the_checks_of_the_sources(checkout):
+    (checkout / "bin" / "chmod").symlink_to(shutil.which("chmod"))
+    for name, text in {
+        "python3": PYTHON_WITHOUT_CHECKS,
+        "apt-get": "#!/bin/bash\n",
+        "sudo": '#!/bin/bash\nshift; exec "$@"\n',
+        "true": "#!/bin/bash\n",
+    }.items():
+        (checkout / "bin" / name).write_text(text)
+        (checkout / "bin" / name).chmod(0o755)
+    done = setup(checkout, "test")
+    assert done.returncode == 0, done.stderr
+    assert f"pip install into .deps/tools: -e {checkout}[test,checks]\n" in done.stdout
+    assert "could not install the checks of the sources" in done.stdout
+    stamp = (checkout / ".deps/tools/.nearcache-stamp").read_text()
+    assert "nearcache-test-" in stamp and "nearcache-checks-" not in stamp
+    again = setup(checkout, "test")  # tried again, and the tests can still run
+    assert again.returncode == 0 and "[test,checks]" in again.stdout, again.stderr
+    assert "[test]\n" not in again.stdout
+    assert setup(checkout, "lint").returncode == 1
 
 
 def test_user_without_rights_is_told_what_to_ask_for(checkout):
