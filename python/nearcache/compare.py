@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, Union, cast
 
 import click
 from rich.console import Console
@@ -15,7 +15,6 @@ from .errors import Command, NearcacheError
 from .plain import plain
 from .report_counts import (
     TRAFFIC,
-    Report,
     Sum,
     access_types,
     api,
@@ -26,7 +25,37 @@ from .report_counts import (
     shares,
     told_apart,
 )
+from .report_parts import Report
 from .report_text import _grid
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
+
+class Median(TypedDict):
+    median: float
+    ci95: tuple[float, float]  # its confidence interval
+
+
+Measure = Union[float, Median]
+
+
+class Bench(TypedDict, total=False):
+    """A result of bench/run, as far as it is compared."""
+
+    format: str
+    name: str
+    quick: bool
+    context: Mapping[str, object]
+    results: list[Mapping[str, object]]
+    summary: Mapping[str, str | Measure]
+
+
+class Loaded(NamedTuple):
+    """A document, which is one of the two."""
+
+    report: Report | None
+    bench: Bench | None
 
 
 class Row(NamedTuple):
@@ -63,7 +92,7 @@ def ratio(first: float, second: float) -> str:
 
 
 def differing(
-    names: Mapping[str, str], first: Mapping[str, Any], second: Mapping[str, Any]
+    names: Mapping[str, str], first: Mapping[str, object], second: Mapping[str, object]
 ) -> list[str]:
     """Return the settings in which the two differ, as text."""
     return [
@@ -121,7 +150,7 @@ def of_reports(first: Report, second: Report) -> Compared:
         values = [told_apart(each["totals"]).get(name, 0) for each in both]
         if any(values):
             row(label, values, bytes_text if in_bytes else "{:,}".format)
-    options = {name: name for name in (first.get("options") or {}) | (second.get("options") or {})}
+    options = {name: name for each in both for name in each.get("options") or {}}
     options.pop("report", None)  # two reports are hardly ever in one file
     said = differing(SETTINGS, first, second) + differing(
         options, first.get("options") or {}, second.get("options") or {}
@@ -129,7 +158,7 @@ def of_reports(first: Report, second: Report) -> Compared:
     return Compared(said, rows)
 
 
-def measure(value: Any) -> tuple[float, str, tuple[float, float] | None]:
+def measure(value: Measure) -> tuple[float, str, tuple[float, float] | None]:
     """Return (median, its interval as text or "", the interval) of a figure."""
     if isinstance(value, dict):
         low, high = value["ci95"]
@@ -137,11 +166,11 @@ def measure(value: Any) -> tuple[float, str, tuple[float, float] | None]:
     return value, "", None
 
 
-def is_measure(value: object) -> bool:
+def is_measure(value: object) -> TypeGuard[Measure]:
     return isinstance(value, float) or isinstance(value, dict) and "median" in value
 
 
-def compared(label: str, first: Any, second: Any) -> Row:
+def compared(label: str, first: Measure, second: Measure) -> Row:
     """Return the row of a figure; marks it if the two intervals do not overlap."""
     (a, a_text, a_range), (b, b_text, b_range) = measure(first), measure(second)
     apart = a_range and b_range and (a_range[1] < b_range[0] or b_range[1] < a_range[0])
@@ -149,10 +178,10 @@ def compared(label: str, first: Any, second: Any) -> Row:
     return Row(label, f"{a:.4g}{a_text}", f"{b:.4g}{b_text}", ratio(a, b) + mark)
 
 
-def rows_by_name(result: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def rows_by_name(result: Bench) -> dict[str, Mapping[str, object]]:
     """Return {name: row}. Words and whole numbers of a row make up its name; all else was
     measured."""
-    named: dict[str, dict[str, Any]] = {}
+    named: dict[str, Mapping[str, object]] = {}
     for row in result["results"]:
         named.setdefault(
             " ".join(
@@ -165,9 +194,9 @@ def rows_by_name(result: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return named
 
 
-def of_benches(first: Mapping[str, Any], second: Mapping[str, Any]) -> Compared:
+def of_benches(first: Bench, second: Bench) -> Compared:
     rows = [
-        compared(name, value, second["summary"][name])
+        compared(name, value, cast(Measure, second["summary"][name]))  # else it is damaged
         for name, value in first["summary"].items()
         if name in second["summary"]
         and isinstance(value, (int, float, dict))
@@ -180,9 +209,9 @@ def of_benches(first: Mapping[str, Any], second: Mapping[str, Any]) -> Compared:
             unmatched += 1
             continue
         rows += [
-            compared(f"{name}: {column}", value, others[name][column])
+            compared(f"{name}: {column}", value, other)
             for column, value in row.items()
-            if is_measure(value) and is_measure(others[name].get(column))
+            if is_measure(value) and is_measure(other := others[name].get(column))
         ]
     said = differing({"name": "measurement", "quick": "quick"}, first, second)
     context = {name: name for name in first.get("context") or {}}
@@ -192,12 +221,11 @@ def of_benches(first: Mapping[str, Any], second: Mapping[str, Any]) -> Compared:
     return Compared(said, rows)
 
 
-def load(file: str) -> tuple[bool, dict[str, Any]]:
-    """Load a document; return (whether it is a bench result, the document)."""
+def load(file: str) -> Loaded:
     document = report_file.read(file)
     if isinstance(document, dict) and document.get("format") == BENCH:
-        return True, document
-    return False, report_file.checked(document, report_file.name_of(file))
+        return Loaded(None, cast(Bench, document))
+    return Loaded(report_file.checked(document, report_file.name_of(file)), None)
 
 
 @click.command(cls=Command, short_help="Show two reports, or two bench results, side by side")
@@ -210,17 +238,20 @@ def compare(first: str, second: str, width: int | None) -> None:
     """Show the JSON reports A and B of two runs, or two results of bench/run, side by side: first what they were run with that
     differs, then each figure and B over A. Medians whose 95% intervals do not meet are marked with *.
     """
-    (bench, left), (other, right) = load(first), load(second)
-    if bench != other:
-        raise NearcacheError(
-            f"{first} is a {'bench result' if bench else 'report'} and {second} is not: there is nothing to compare"
-        )
+    left, right = load(first), load(second)
     try:
-        if not bench and api(left) != api(right):
+        if left.bench and right.bench:
+            said, rows = of_benches(left.bench, right.bench)
+        elif left.report and right.report:
+            if api(left.report) != api(right.report):
+                raise NearcacheError(
+                    f"{first} is of {api(left.report)} and {second} of {api(right.report)}: there is nothing to compare"
+                )
+            said, rows = of_reports(left.report, right.report)
+        else:
             raise NearcacheError(
-                f"{first} is of {api(left)} and {second} of {api(right)}: there is nothing to compare"
+                f"{first} is a {'bench result' if left.bench else 'report'} and {second} is not: there is nothing to compare"
             )
-        said, rows = of_benches(left, right) if bench else of_reports(left, right)
     except report_file.DAMAGE as error:
         raise report_file.damaged(error) from None
     console = Console(width=width or (None if sys.stdout.isatty() else 140), highlight=False)

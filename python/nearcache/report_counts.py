@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from .report_details import Acquire, SymmetricObject
-
-# A document returned by report_file.load, and its totals or a window's counters, by the names of
-# counters.def.
-Report = Mapping[str, Any]
-Counters = Mapping[str, int]
+from .report_parts import Acquire, Counters, Report, SymmetricObject, Window
 
 
 class AccessType(NamedTuple):
@@ -93,23 +88,21 @@ class TypeRow(NamedTuple):
 
 
 def type_rows(document: Report) -> list[TypeRow]:
-    totals, spread = told_apart(document["totals"]), dict(document["spread"])
+    totals, spread = told_apart(document["totals"]), document["spread"]
     own = [told_apart(rank["counters"])["hits_own"] for rank in document.get("per_rank") or []]
-    spread["hits_own"] = {"min": min(own), "max": max(own)} if own else {"min": None, "max": None}
-    none = {"min": 0, "max": 0}
+
+    def over_ranks(name: str) -> tuple[float | None, float | None]:
+        if name == "hits_own":
+            return (min(own), max(own)) if own else (None, None)
+        return (spread[name]["min"], spread[name]["max"]) if name in spread else (0, 0)
+
     return [
-        TypeRow(
-            label,
-            totals.get(name, 0),
-            spread.get(name, none)["min"],
-            spread.get(name, none)["max"],
-            meaning,
-        )
+        TypeRow(label, totals.get(name, 0), *over_ranks(name), meaning)
         for name, label, meaning in access_types(document)
     ]
 
 
-def sharing_words(window: Mapping[str, Any]) -> str:
+def sharing_words(window: Window) -> str:
     """Say which ranks of a node share a cache of this window, and why others do not. Empty if
     sharing was not requested."""
     its = window.get("sharing")
@@ -205,7 +198,7 @@ def dropped_of_network(acquires: Sequence[Acquire], totals: Counters) -> str:
     )
 
 
-def why_left_out(window: Mapping[str, Any]) -> str:
+def why_left_out(window: Window) -> str:
     """Say why a window is not cached, or why nothing of it is kept across acquires. Empty if all is
     well."""
     incoherent = window.get("incoherent")
@@ -245,7 +238,7 @@ def saved_ns(counters: Counters) -> int:
     return counters.get("saved_ns", 0) - counters.get("lost_ns", 0)
 
 
-def window_name(window: Mapping[str, Any]) -> str:
+def window_name(window: Window) -> str:
     if window["id"] < 0:
         return "left alone"
     return f"{window['id']} {window['name']}" if window.get("name") else str(window["id"])

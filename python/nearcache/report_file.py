@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from .errors import NearcacheError
+from .report_parts import Report
 
 FORMAT = "nearcache-report"
 VERSIONS = (1, 2, 3)  # 2 adds `details`, 3 the details of OpenSHMEM programs
@@ -20,7 +21,7 @@ def name_of(file: str) -> str:
     return "standard input" if file == "-" else file
 
 
-def load(file: str) -> dict[str, Any]:
+def load(file: str) -> Report:
     """Return the report in a file. Raises an error that says what else the file is."""
     return checked(read(file), name_of(file))
 
@@ -40,7 +41,7 @@ def read(file: str) -> Any:
         raise NearcacheError(f"{name} is not JSON: {error}") from None
 
 
-def checked(document: Any, name: str) -> dict[str, Any]:
+def checked(document: Any, name: str) -> Report:
     """Return the document if it is a report. Raises an error that says what else `name` is."""
     kind = document.get("format") if isinstance(document, dict) else None
     if kind != FORMAT:
@@ -54,7 +55,8 @@ def checked(document: Any, name: str) -> dict[str, Any]:
     missing = [key for key in REQUIRED if key not in document]
     if missing:
         raise NearcacheError(f"{name} is incomplete: it has no {', '.join(missing)}")
-    return document
+    report: Report = document
+    return report
 
 
 def damaged(error: Exception, name: str = "the report") -> NearcacheError:

@@ -12,7 +12,6 @@ from rich.text import Text
 
 from .plain import CONTROL
 from .report_counts import (
-    Report,
     api,
     by_dropped,
     by_gets,
@@ -27,6 +26,7 @@ from .report_counts import (
     window_name,
 )
 from .report_file import DAMAGE, damaged
+from .report_parts import Report
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod

@@ -3,10 +3,11 @@
 import copy
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
-from nearcache import report_counts
+from nearcache import report_counts, report_file, report_parts
 
 HERE = Path(__file__).resolve().parent
 EXAMPLE = HERE / "report_example.json"
@@ -23,6 +24,28 @@ def test_report_is_shown_as_before(nearcache):
     if os.environ.get("NEARCACHE_TEST_GOLDEN"):
         GOLDEN.write_text(plain(done.stdout))
     assert plain(done.stdout) == GOLDEN.read_text()
+
+
+def test_every_part_of_a_report_has_a_type():
+    text = (HERE.parents[1] / "docs" / "report.md").read_text()
+    of_document = text.split("## The document")[1].split("\n\n")[1].splitlines()[2:]
+    keys = {key for row in of_document for key in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert keys == set(report_parts.Report.__annotations__)
+    assert set(report_file.REQUIRED) <= report_parts.Report.__required_keys__
+    document = json.loads((HERE / "report_example_v2.json").read_text())
+    for part, kind in (
+        (document, report_parts.Report),
+        (document["windows"][0], report_parts.Window),
+        (document["per_rank"][0], report_parts.Rank),
+        (document["wall_seconds"], report_parts.Spread),
+        (document["verdict"], report_parts.Verdict),
+        (document["details"], report_parts.Details),
+        (document["details"]["reuse"], report_parts.Reuse),
+        (document["details"]["sizes"][0], report_parts.Size),
+        (document["details"]["targets"][0], report_parts.Target),
+        (document["details"]["adaptations"][0], report_parts.Adaptation),
+    ):
+        assert part and set(part) <= set(kind.__annotations__), kind.__name__
 
 
 def test_report_is_read_from_standard_input(nearcache):

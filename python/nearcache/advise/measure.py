@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Literal
 
 from .. import report_file, run, simulate, tables
 from ..ended import run_to_its_end
@@ -186,7 +187,7 @@ def shared_replays(names: Sequence[str], given: Sequence[str], curve: Curve) -> 
     return replays
 
 
-def reasons_of(path: str, what: str) -> dict[int, str]:
+def reasons_of(path: str, what: Literal["bypass", "incoherent"]) -> dict[int, str]:
     """Return, by window, why it was not cached (`bypass`) or not coherent (`incoherent`), from the
     run's report; empty if there is none."""
     if not os.path.exists(path):

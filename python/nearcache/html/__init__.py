@@ -12,8 +12,8 @@ import sys
 
 from ..errors import NearcacheError
 from ..files import write_whole
-from ..report_counts import Report
 from ..report_file import DAMAGE, damaged
+from ..report_parts import Report
 
 
 def page(document: Report) -> str:

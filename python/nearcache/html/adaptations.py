@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Literal
 
 from markupsafe import Markup, escape
 
 from ..report_counts import bytes_text
-from ..report_details import Adaptation, Details
+from ..report_parts import Adaptation, Details, Spread
 from . import scale
 from .parts import HALF, Figure, Section, Table, counted, drawings
 from .svg import Frame, number, steps_path, tag
@@ -141,7 +141,7 @@ def sizes_over_time(
     )
 
 
-def section(details: Details | None, wall_seconds: Mapping[str, float]) -> Section:
+def section(details: Details | None, wall_seconds: Spread) -> Section:
     part = Section("adaptations", "Adaptations")
     rows = (details or {}).get("adaptations")
     if rows is None:

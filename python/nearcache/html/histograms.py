@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
-from ..report_counts import HITS_ARE_ESTIMATES, Report, api
-from ..report_details import Details, Reuse, ReuseClass, Size
+from ..report_counts import HITS_ARE_ESTIMATES, api
+from ..report_parts import Details, Report, Reuse, ReuseClass, Size
 from . import bars, scale
 from .parts import HALF, Figure, Section, Table, counted, drawings
 from .svg import Ticks

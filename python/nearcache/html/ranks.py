@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
 
-from ..report_counts import HITS_ARE_ESTIMATES, Report, api, bytes_text, hit_rate, processes
-from ..report_details import Target
+from ..report_counts import HITS_ARE_ESTIMATES, api, bytes_text, hit_rate, processes
+from ..report_parts import Report, Target
 from . import bars, scale
 from .parts import HALF, Figure, Section, Table, counted, drawings
 from .svg import Ticks

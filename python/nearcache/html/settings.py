@@ -6,7 +6,6 @@ from .. import tables as known
 from .. import values
 from ..errors import NearcacheError
 from ..report_counts import (
-    Report,
     api,
     bytes_text,
     hit_rate,
@@ -17,6 +16,7 @@ from ..report_counts import (
     why_left_out,
     window_name,
 )
+from ..report_parts import Report
 from ..tables import Tables
 from . import scale
 from .parts import LABELS, Section, Table, counted

@@ -3,15 +3,8 @@ acquires."""
 
 from __future__ import annotations
 
-from ..report_counts import (
-    HITS_ARE_ESTIMATES,
-    Counters,
-    by_dropped,
-    by_gets,
-    bytes_text,
-    dropped_of_network,
-)
-from ..report_details import Acquire, Details
+from ..report_counts import HITS_ARE_ESTIMATES, by_dropped, by_gets, bytes_text, dropped_of_network
+from ..report_parts import Acquire, Counters, Details
 from . import scale
 from .parts import Section, Table, counted
 

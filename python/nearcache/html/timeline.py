@@ -10,8 +10,6 @@ from markupsafe import Markup
 from ..report_counts import (
     HITS,
     AccessType,
-    Counters,
-    Report,
     access_types,
     api,
     bytes_text,
@@ -20,6 +18,7 @@ from ..report_counts import (
     processes,
     told_apart,
 )
+from ..report_parts import Counters, Report
 from . import scale
 from .parts import FULL, Figure, Section, Table, counted, drawings
 from .svg import Frame, Ticks, steps_path, tag

@@ -2,31 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
-
-from ..report_counts import (
-    Report,
-    api,
-    by_dropped,
-    bytes_text,
-    hit_rate,
-    hits,
-    processes,
-    saved_ns,
-)
-from ..report_details import Details
+from ..report_counts import api, by_dropped, bytes_text, hit_rate, hits, processes, saved_ns
+from ..report_parts import Details, Report, Verdict
 from ..values import MOST_INDEX, MOST_STORAGE, size
 from .histograms import repeats
 from .scale import percent, seconds_text
-
-
-class Verdict(TypedDict):
-    """The verdict contained in a report."""
-
-    helped: bool
-    saved_seconds: float  # per rank, mean
-    text: str
-
 
 # Shares of gets from which a kind of miss deserves a sentence: the thresholds at which the
 # library's tuner acts.
@@ -111,7 +91,8 @@ def levels(document: Report) -> tuple[int, int, int]:
         for name in names
     }
     found = [document["totals"], *points, by_window]
-    return tuple(max(level.get(name, 0) for level in found) for name in names)
+    storage, stored, index = (max(level.get(name, 0) for level in found) for name in names)
+    return storage, stored, index
 
 
 def trial(document: Report, option: str, together: int) -> str:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
-from ..report_counts import Report, api, processes
+from ..report_counts import api, processes
+from ..report_parts import Report
 from ..tables import Tables
 from . import adaptations, histograms, ranks, settings, symmetric, timeline, verdict
 from .parts import Section
