@@ -363,6 +363,14 @@ def environment_findings() -> list[Finding]:
     return findings
 
 
+def old_pycparser() -> str:
+    """Return the version of a pycparser that is too old for upcc, else an empty text."""
+    import pycparser
+
+    version: str = pycparser.__version__
+    return version if [int(part) for part in version.split(".")[:2]] < [3, 12] else ""
+
+
 def upc_findings(where: home.Home, item: PreloadObject) -> list[Finding]:
     """Return whether upcc can compile UPC for this OpenSHMEM."""
     archive = item.path.parent / "libnearcache_upc.a"
@@ -374,7 +382,9 @@ def upc_findings(where: home.Home, item: PreloadObject) -> list[Finding]:
             f"a newer Python (this is {sys.version_info[0]}.{sys.version_info[1]}, upcc needs 3.11)"
         )
     if not importlib.util.find_spec("pycparser"):
-        missing.append("the Python package pycparser (pip install pycparser)")
+        missing.append("the Python package pycparser (pip install 'pycparser>=3.12')")
+    elif old := old_pycparser():
+        missing.append(f"pycparser 3.12 (this is {old}; pip install 'pycparser>=3.12')")
     if not (where.upc_headers() / "upc.h").exists():
         missing.append(f"its headers ({where.upc_headers()})")
     if not where.upc.exists():

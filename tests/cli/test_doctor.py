@@ -300,11 +300,14 @@ def test_what_upcc_lacks_is_named(upc_object, monkeypatch):
     assert "pycparser" in finding.text and "upc.json" in finding.text
 
 
-def test_complete_upc_is_ok(upc_object):
-    pytest.importorskip("pycparser")
+def test_complete_upc_is_ok_and_an_old_pycparser_is_not(upc_object, monkeypatch):
+    pycparser = pytest.importorskip("pycparser")
     where, item = upc_object
     (item.path.parent / "libnearcache_upc.a").touch()
     where.upc.parent.mkdir(parents=True)
     where.upc.write_text("{}")
     (finding,) = doctor.upc_findings(where, item)
     assert finding.level == ("ok" if sys.version_info >= (3, 11) else "wrong")
+    monkeypatch.setattr(pycparser, "__version__", "2.21")
+    (finding,) = doctor.upc_findings(where, item)
+    assert finding.level == "wrong" and "pycparser 3.12 (this is 2.21" in finding.text

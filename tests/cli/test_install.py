@@ -440,6 +440,27 @@ def test_installed_upcc_says_which_python_packages_are_missing(prefix, tmp_path)
     assert done.returncode == 2 and "pycparser" in done.stderr and done.stderr.startswith("upcc: ")
 
 
+@pytest.mark.parametrize("version", ["2.21", "3.0", "none"])
+def test_upcc_beside_an_old_pycparser_says_how_to_get_a_newer_one(tmp_path, version):
+    """As Debian 12's package is with python3-pycparser, or without."""
+    (tmp_path / "bin").mkdir()
+    script = Path(__file__).resolve().parents[2] / "packaging" / "nearcache.sh"
+    for name in ("upcc", "upcrun"):
+        shutil.copy(script, tmp_path / "bin" / name)
+    old = tmp_path / "old" / "pycparser"
+    old.mkdir(parents=True)
+    fails = "raise ImportError" if version == "none" else f"__version__ = '{version}'"
+    (old / "__init__.py").write_text(fails + "\n")
+    done = command(tmp_path, "upcc", "--version", PYTHONPATH=str(old.parent))
+    assert done.returncode == 2 and not done.stdout
+    said = done.stderr.splitlines()
+    assert len(said) == 5 and all(line.startswith("upcc: ") for line in said), done.stderr
+    assert "pycparser 3.12 or newer" in said[0]
+    assert "install click rich pyelftools 'pycparser>=3.12,<4'" in said[3]
+    assert "export NEARCACHE_PYTHON=" in said[4]
+    assert "pycparser" not in command(tmp_path, "upcrun", PYTHONPATH=str(old.parent)).stderr
+
+
 @launch_upc.needs_upc
 def test_doctor_of_an_installation_finds_all_of_upc(prefix):
     assert "UPC: upcc and upcrun" in command(prefix, "nearcache", "doctor", "--no-run").stdout
