@@ -29,7 +29,8 @@ inline double hit_ns(uint64_t hits, uint64_t bytes) {
 
 // The costs measured in a trace. On a busy machine some or even all gets take longer than the
 // network does, but none takes less. So the mean is reported as well as the time of the quickest
-// tenth, which the machine's other work hardly affects.
+// tenth, which the machine's other work hardly affects. In the mean a get counts for a few times
+// the others' mean at most; with_slowest() counts every get in full.
 class CostSamples {
  public:
   void add(uint64_t bytes, double ns) {
@@ -48,6 +49,13 @@ class CostSamples {
     const auto tenth = shares.begin() + static_cast<ptrdiff_t>(shares.size() / 10);
     std::nth_element(shares.begin(), tenth, shares.end());
     const double share = std::min(*tenth, 1.0);
+    return {line.latency_ns * share, line.ns_per_byte * share};
+  }
+  Cost with_slowest() const {
+    const Cost line = mean();
+    double taken = 0, expected = 0;
+    for (const Sample& sample : kept_) taken += sample.ns, expected += line.get(sample.bytes);
+    const double share = expected > 0 ? std::max(taken / expected, 1.0) : 1.0;
     return {line.latency_ns * share, line.ns_per_byte * share};
   }
 

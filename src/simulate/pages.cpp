@@ -15,46 +15,74 @@ namespace {
 constexpr double served_ns = 15;  // per access that the cache serves (measured: bench/run shmem)
 constexpr uint64_t segment_bits = 44;  // in a trace's displacements, segments are 2^44 apart
 
-// The cost of a PE's transfers through one context. All contexts of a PE share its clock.
+// The times of transfers through one context, by one of the costs. All contexts of a PE share its
+// clock.
+class CostClock {
+ public:
+  CostClock(const PageCosts& costs, double* now) : costs_(costs), now_(*now) {}
+
+  void get(size_t bytes) { now_ += costs_.get.get(bytes); }
+  void post(size_t bytes) {
+    now_ += costs_.put_ns;
+    last_ = std::max(last_, now_ + costs_.get.get(bytes));
+  }
+  void quiet() { now_ = std::max(now_, last_) + costs_.quiet_ns; }
+  void compute(double ns) { now_ += ns; }
+  double now_ns() const { return now_; }
+
+ private:
+  const PageCosts costs_;
+  double& now_;
+  double last_ = 0;
+};
+
+// The cost of a PE's transfers through one context.
 class CostNetwork final : public PageTransport {
  public:
-  CostNetwork(const PageCosts& costs, const std::map<uint64_t, Extent>& extents, double* now)
-      : costs_(costs), extents_(extents), now_(*now) {}
+  CostNetwork(const PageStudy& study, const std::map<uint64_t, Extent>& extents, PageTimes* now)
+      : extents_(extents),
+        typical_(study.costs, &now->typical),
+        with_slowest_(study.costs_with_slowest, &now->with_slowest) {}
 
-  void get(void*, uint64_t, size_t bytes, int) override { now_ += costs_.get.get(bytes); }
+  void get(void*, uint64_t, size_t bytes, int) override {
+    typical_.get(bytes);
+    with_slowest_.get(bytes);
+  }
   void get_nbi(void*, uint64_t, size_t bytes, int) override { post(bytes); }
   void put(uint64_t, const void*, size_t bytes, int) override { post(bytes); }
   void fence() override {}
   void quiet() override {
     if (!issued_) return;
-    now_ = std::max(now_, last_) + costs_.quiet_ns;
+    typical_.quiet();
+    with_slowest_.quiet();
     issued_ = false;
   }
   Extent extent(uint64_t address, size_t, int) override {
     const auto found = extents_.find(address >> segment_bits);
     return found == extents_.end() ? Extent{} : found->second;
   }
-  double now_ns() override { return now_ + 1; }
-  void compute(double ns) { now_ += ns; }
+  double now_ns() override { return typical_.now_ns() + 1; }
+  void compute(double ns) {
+    typical_.compute(ns);
+    with_slowest_.compute(ns);
+  }
 
  private:
   void post(size_t bytes) {
-    now_ += costs_.put_ns;
-    last_ = std::max(last_, now_ + costs_.get.get(bytes));
+    typical_.post(bytes);
+    with_slowest_.post(bytes);
     issued_ = true;
   }
 
-  const PageCosts costs_;
   const std::map<uint64_t, Extent>& extents_;
-  double& now_;
-  double last_ = 0;
+  CostClock typical_, with_slowest_;
   bool issued_ = false;
 };
 
-// Returns the mean of all but the slowest fiftieth; 0 if `times` is empty.
-double typical(std::vector<double> times) {
+// Returns the mean, of all but the slowest fiftieth or of all; 0 if `times` is empty.
+double mean_of(std::vector<double> times, bool with_slowest) {
   std::sort(times.begin(), times.end());
-  times.resize(times.size() - times.size() / 50);
+  if (!with_slowest) times.resize(times.size() - times.size() / 50);
   double sum = 0;
   for (const double time : times) sum += time;
   return times.empty() ? 0 : sum / static_cast<double>(times.size());
@@ -112,15 +140,15 @@ std::string look(const RankTrace& trace, const Selection& selection, Looks* look
 
 // An operation that was never timed is assumed to take: a put, a tenth of a get's latency; a quiet,
 // a whole latency, since it asks the target and waits.
-PageCosts costs_of(const Traces& traces, Looks looks) {
+PageCosts costs_of(const Traces& traces, const Looks& looks, bool with_slowest) {
   PageCosts costs;
-  costs.get = traces.cost;
-  costs.from = traces.cost_from;
   const bool measured = traces.cost_from == "trace";
-  costs.put_ns = measured ? typical(std::move(looks.puts)) : 0;
-  costs.quiet_ns = measured ? typical(std::move(looks.quiets)) : 0;
-  if (costs.put_ns == 0) costs.put_ns = traces.cost.latency_ns / 10;
-  if (costs.quiet_ns == 0) costs.quiet_ns = traces.cost.latency_ns;
+  costs.get = measured && with_slowest ? traces.cost_with_slowest : traces.cost;
+  costs.from = traces.cost_from;
+  costs.put_ns = measured ? mean_of(looks.puts, with_slowest) : 0;
+  costs.quiet_ns = measured ? mean_of(looks.quiets, with_slowest) : 0;
+  if (costs.put_ns == 0) costs.put_ns = costs.get.latency_ns / 10;
+  if (costs.quiet_ns == 0) costs.quiet_ns = costs.get.latency_ns;
   return costs;
 }
 
@@ -152,7 +180,10 @@ class PageReplay {
     }
     return reader.error();
   }
-  double ns() const { return now_; }
+  void add_times(PageTimes* sum) const {
+    sum->typical += now_.typical;
+    sum->with_slowest += now_.with_slowest;
+  }
   void add_counters(PageCacheCounters* sum) const {
     for (const auto& [window, context] : contexts_) {
       if (context->pages == nullptr) continue;
@@ -181,7 +212,7 @@ class PageReplay {
   Context* context_of(uint32_t window) {
     auto& context = contexts_[window];
     if (context != nullptr) return context.get();
-    context = std::make_unique<Context>(CostNetwork(study_.costs, extents_, &now_));
+    context = std::make_unique<Context>(CostNetwork(study_, extents_, &now_));
     if (cache_ == nullptr) return context.get();
     context->pages = std::make_unique<PageCache>();
     if (!context->pages->create(*cache_, &context->network)) return nullptr;
@@ -262,7 +293,7 @@ class PageReplay {
   const PageCacheOptions* cache_;  // null: nothing is cached
   const uint64_t largest_;
   const std::map<uint64_t, Extent>& extents_;
-  double now_ = 0;
+  PageTimes now_;
   std::vector<char> buffer_;
   std::map<uint32_t, std::unique_ptr<Context>> contexts_;
 };
@@ -316,15 +347,16 @@ std::string run_pages(const StudyOptions& options, PageStudy* study) {
   for (const RankTrace& trace : study->traces.ranks)
     if (wrong.empty()) wrong = look(trace, options.selection, &looks, study);
   if (!wrong.empty()) return wrong;
-  const std::vector<std::map<uint64_t, Extent>> extents = std::move(looks.extents);
-  study->costs = costs_of(study->traces, std::move(looks));
+  const std::vector<std::map<uint64_t, Extent>>& extents = looks.extents;
+  study->costs = costs_of(study->traces, looks, false);
+  study->costs_with_slowest = costs_of(study->traces, looks, true);
   uint64_t touched = 0, records = 0;
   for (const auto& of_trace : extents)
     for (const auto& [segment, extent] : of_trace) touched += extent.end - extent.begin;
   touched /= std::max<size_t>(extents.size(), 1);
   for (const Amount& storage : options.storages) {
     const uint64_t size = options.storages_given ? storage.of(touched) : options.library.shmem_size;
-    study->rows.push_back({cache_of(options, size).size, 0, {}});
+    study->rows.push_back({cache_of(options, size).size, {}, {}});
     if (!options.storages_given) break;
   }
   for (const RankTrace& trace : study->traces.ranks) records += trace.records;
@@ -333,12 +365,12 @@ std::string run_pages(const StudyOptions& options, PageStudy* study) {
     const RankTrace& trace = study->traces.ranks[rank];
     PageReplay uncached(*study, options, nullptr, extents[rank]);
     wrong = uncached.play(trace, options.selection, &progress);
-    study->uncached_ns += uncached.ns();
+    uncached.add_times(&study->uncached_ns);
     for (PageResult& row : study->rows) {
       const PageCacheOptions cache = cache_of(options, row.storage_bytes);
       PageReplay replay(*study, options, &cache, extents[rank]);
       if (wrong.empty()) wrong = replay.play(trace, options.selection, &progress);
-      row.ns += replay.ns();
+      replay.add_times(&row.ns);
       replay.add_counters(&row.counters);
     }
     if (!wrong.empty()) return wrong;
@@ -359,23 +391,23 @@ std::string pages_text(const PageStudy& study) {
   text += fmt::format("{:>14}  {:>7}  {:>7}  {:>12}  {:>12}  {:>12}\n", "storage", "hits%", "puts%",
                       "time", "fetches", "write-backs");
   text += fmt::format("{:>14}  {:>7}  {:>7}  {:>12}  {:>12}  {:>12}\n", "-", "0.0", "0.0",
-                      duration_text(study.uncached_ns), study.gets, study.puts);
+                      duration_text(study.uncached_ns.typical), study.gets, study.puts);
   for (const PageResult& row : study.rows)
     text += fmt::format("{:>14}  {:>7.1f}  {:>7.1f}  {:>12}  {:>12}  {:>12}\n", row.storage_bytes,
                         100 * part_of(row.counters.hits, study.gets),
-                        100 * part_of(joined(row), study.puts), duration_text(row.ns),
+                        100 * part_of(joined(row), study.puts), duration_text(row.ns.typical),
                         row.counters.network_gets, row.counters.network_puts);
   return text;
 }
 
 std::string pages_csv(const PageStudy& study) {
   std::string text = "storage_bytes,hits,gets,joined_puts,puts,ns,network_gets,network_puts\n";
-  text += fmt::format("0,0,{},0,{},{:.0f},{},{}\n", study.gets, study.puts, study.uncached_ns,
-                      study.gets, study.puts);
+  text += fmt::format("0,0,{},0,{},{:.0f},{},{}\n", study.gets, study.puts,
+                      study.uncached_ns.typical, study.gets, study.puts);
   for (const PageResult& row : study.rows)
     text += fmt::format("{},{},{},{},{},{:.0f},{},{}\n", row.storage_bytes, row.counters.hits,
-                        study.gets, joined(row), study.puts, row.ns, row.counters.network_gets,
-                        row.counters.network_puts);
+                        study.gets, joined(row), study.puts, row.ns.typical,
+                        row.counters.network_gets, row.counters.network_puts);
   return text;
 }
 
@@ -390,7 +422,8 @@ std::string pages_json(const PageStudy& study) {
                     {"network_gets", row.counters.network_gets},
                     {"network_puts", row.counters.network_puts},
                     {"evictions", row.counters.evictions},
-                    {"ns", row.ns}});
+                    {"ns", row.ns.typical},
+                    {"ns_with_slowest", row.ns.with_slowest}});
   json traces = json::array();
   for (const RankTrace& trace : study.traces.ranks)
     traces.push_back({{"path", trace.path},
@@ -417,7 +450,8 @@ std::string pages_json(const PageStudy& study) {
                          {"atomics", study.atomics},
                          {"quiets", study.quiets},
                          {"acquires", study.acquires},
-                         {"uncached_ns", study.uncached_ns},
+                         {"uncached_ns", study.uncached_ns.typical},
+                         {"uncached_ns_with_slowest", study.uncached_ns.with_slowest},
                          {"rows", rows}};
   return document.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }

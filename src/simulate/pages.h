@@ -16,25 +16,33 @@
 
 namespace nearcache::simulate {
 
-// The cost of operations in ns: means of the measurements, without the slowest fiftieth.
+// The cost of operations in ns: means of the measurements.
 struct PageCosts {
   Cost get;
   double put_ns = 0, quiet_ns = 0;
   std::string from;  // "trace", "model" or "assumed"
 };
 
+// Times by the two costs of operations. On a busy machine nearly all of a run's communication may
+// be in its slowest operations.
+struct PageTimes {
+  double typical = 0;       // without the slowest fiftieth
+  double with_slowest = 0;  // the same if costs were not measured
+};
+
 // Results for one cache size, summed over all PEs and contexts.
 struct PageResult {
   uint64_t storage_bytes = 0;  // per context
-  double ns = 0;               // communication time, summed over PEs
+  PageTimes ns;                // communication, summed over PEs
   PageCacheCounters counters;
 };
 
 struct PageStudy {
   Traces traces;
-  PageCosts costs;
+  PageCosts costs;               // without the slowest fiftieth
+  PageCosts costs_with_slowest;  // the same if they were not measured
   uint64_t gets = 0, get_bytes = 0, puts = 0, put_bytes = 0, atomics = 0, quiets = 0, acquires = 0;
-  double uncached_ns = 0;
+  PageTimes uncached_ns;
   std::vector<PageResult> rows;  // by storage
 };
 

@@ -341,6 +341,7 @@ std::string look_through(const StudyOptions& options, Traces* traces) {
   traces->cost_samples = costs.samples();
   traces->cost_measured = costs.mean();
   traces->cost_least = costs.least();
+  traces->cost_with_slowest = costs.with_slowest();
   if (options.model) {
     traces->cost = *options.model;
     traces->cost_from = "model";

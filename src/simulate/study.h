@@ -48,8 +48,8 @@ struct Traces {
   std::vector<RankTrace> ranks;
   Cost cost;
   std::string cost_from;  // "trace", "model" or "assumed"
-  // measured: the quickest tenth of the samples, and the mean
-  Cost cost_least, cost_measured;
+  // measured: the quickest tenth of the samples, the mean, and that with slow ones in full
+  Cost cost_least, cost_measured, cost_with_slowest;
   uint32_t cost_samples = 0;
   VersionsById versions;  // only if a window is replayed in mode coherent
 };

@@ -20,9 +20,24 @@ TEST(CostSamples, TheLeastIsWhatTheQuickestTenthTook) {
   EXPECT_NEAR(busy.least().get(4096), 3048, 300);
 }
 
+TEST(CostSamples, WithTheSlowestEveryGetCountsInFull) {
+  CostSamples quiet, busy;
+  double taken = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const double ns = i % 100 == 50 ? 2000000 : 2000;  // waited for a processor
+    quiet.add(64, 2000);
+    busy.add(64, ns);
+    taken += ns;
+  }
+  EXPECT_NEAR(quiet.with_slowest().get(64), 2000, 1);
+  EXPECT_LT(busy.mean().get(64), 4000);
+  EXPECT_NEAR(busy.with_slowest().get(64), taken / 1000, taken / 1e5);
+}
+
 TEST(CostSamples, NothingMeasuredIsNothing) {
   EXPECT_EQ(CostSamples().samples(), 0u);
   EXPECT_EQ(CostSamples().least().latency_ns, 0);
+  EXPECT_EQ(CostSamples().with_slowest().latency_ns, 0);
 }
 
 }  // namespace TEST_FILE

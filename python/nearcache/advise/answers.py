@@ -143,7 +143,7 @@ class Replay(TypedDict):
     rows: list[Row]
 
 
-# Costs of OpenSHMEM operations.
+# Costs of OpenSHMEM operations, without the slowest fiftieth.
 PageCost = TypedDict(
     "PageCost",
     {"latency_ns": float, "ns_per_byte": float, "put_ns": float, "quiet_ns": float, "from": str},
@@ -155,6 +155,7 @@ class PageRow(TypedDict):
 
     storage_bytes: int
     ns: float
+    ns_with_slowest: float
     hits: int
     joined_puts: int
 
@@ -167,4 +168,5 @@ class PageStudy(TypedDict):
     rows: list[PageRow]
     gets: int
     puts: int
-    uncached_ns: float
+    uncached_ns: float  # without the slowest fiftieth of the operations
+    uncached_ns_with_slowest: float  # the same if costs were not measured

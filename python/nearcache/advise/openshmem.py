@@ -54,9 +54,14 @@ class PageAdvice:
         str  # helps, no, or unknown (depends on the cost of operations, which was not measured)
     )
     helps: bool
-    saved_seconds: float  # per PE, mean; negative if time is lost
+    # Per PE, mean; negative if time is lost. Two figures, as on a busy machine the slowest operations
+    # may take most of the time: the larger one, and the smaller one, by which the verdict is made.
+    saved_seconds: float
+    saved_seconds_least: float
     wall_seconds: float  # of the uncached run
-    communication_seconds: float  # per PE, in the uncached run, by the costs of its operations
+    # per PE, in the uncached run, by the costs of its operations: of all, and without the slowest fiftieth
+    communication_seconds: float
+    communication_seconds_least: float
     hits: float  # share of the gets that would be served
     joined_puts: float  # share of the puts that would need no transfer of their own
     gets: int
@@ -136,11 +141,20 @@ def judge(names: Sequence[str], model: str | None = None) -> PageAdvice:
     return advice_of(study, wall, contract)
 
 
+def within(communication: float, wall: float) -> float:
+    """Return the factor by which times are scaled down: samples from a busy machine may suggest that
+    operations took longer than the run."""
+    return min(1.0, wall / communication) if communication > 0 else 1.0
+
+
 def advice_of(study: PageStudy, wall: float, contract: Contract | None) -> PageAdvice:
     traces, pes = study["traces"], max(1, len(study["traces"]))
 
     def saved(row: PageRow) -> float:
         return 1e-9 * float(study["uncached_ns"] - row["ns"]) / pes
+
+    def saved_with_slowest(row: PageRow) -> float:
+        return 1e-9 * (study["uncached_ns_with_slowest"] - row["ns_with_slowest"]) / pes
 
     best = max(map(saved, study["rows"]))
     known = study["cost"]["from"] != "assumed"
@@ -151,14 +165,19 @@ def advice_of(study: PageStudy, wall: float, contract: Contract | None) -> PageA
     # Keep the default size unless another one is clearly better.
     row = default if default in enough or not enough else enough[0]
     communication = 1e-9 * study["uncached_ns"] / pes
+    with_slowest = 1e-9 * study["uncached_ns_with_slowest"] / pes
     if study["cost"]["from"] == "model":
         wall = max(wall, communication)
-    # Samples from a busy machine may suggest that operations took longer than the run. They are
-    # then scaled down.
-    scale = min(1.0, wall / communication) if communication > 0 else 1.0
-    gain = scale * saved(row) if known else 0.0
+    gains = sorted(
+        (
+            within(communication, wall) * saved(row),
+            within(with_slowest, wall) * saved_with_slowest(row),
+        )
+        if known
+        else (0.0, 0.0)
+    )
     serves = row["hits"] > 0 or row["joined_puts"] > 0
-    helps = gain > LEAST_SECONDS and gain > LEAST_SHARE * wall
+    helps = gains[0] > LEAST_SECONDS and gains[0] > LEAST_SHARE * wall
     notes = []
     if any(trace["dropped"] or trace["cut_short"] for trace in traces) or pes < traces[0]["ranks"]:
         notes.append("traces are missing or incomplete")
@@ -168,9 +187,11 @@ def advice_of(study: PageStudy, wall: float, contract: Contract | None) -> PageA
         modelled=traces[0]["modelled"],
         verdict="helps" if helps else "unknown" if serves and not known else "no",
         helps=helps,
-        saved_seconds=gain,
+        saved_seconds=gains[1],
+        saved_seconds_least=gains[0],
         wall_seconds=wall,
-        communication_seconds=scale * communication if known else 0.0,
+        communication_seconds=min(with_slowest, wall) if known else 0.0,
+        communication_seconds_least=min(communication, wall) if known else 0.0,
         hits=row["hits"] / max(1, study["gets"]),
         joined_puts=row["joined_puts"] / max(1, study["puts"]),
         gets=study["gets"],
@@ -191,11 +212,12 @@ def headline(advice: PageAdvice) -> str:
             "--model L,G (ns and ns per byte), or run longer."
         )
     if not advice.helps:
-        loss = f" It would cost about {text.seconds(-advice.saved_seconds)} per PE."
+        loss = f" It would cost {text.range_text(-advice.saved_seconds, -advice.saved_seconds_least)} per PE."
         lost = advice.saved_seconds < -LEAST_SECONDS
         return "Caching would not make this run faster." + (loss if lost else "")
     share = 100 * advice.saved_seconds / advice.wall_seconds if advice.wall_seconds else 0.0
-    would = f"save about {text.seconds(advice.saved_seconds)} of {text.seconds(advice.wall_seconds)} per PE ({share:.0f}%)"
+    saved = text.range_text(advice.saved_seconds_least, advice.saved_seconds)
+    would = f"save {saved} of {text.seconds(advice.wall_seconds)} per PE ({share:.0f}%)"
     if advice.contract is not None and not advice.contract.kept:
         return f"Do not cache this program as it is: it would {would}, but read stale data."
     return f"Caching would help: it would {would}."
@@ -224,11 +246,13 @@ def lines_of(advice: PageAdvice, words: Sequence[str]) -> Iterable[str]:
     yield headline(advice)
     about = f"{advice.program}, {advice.pes} PEs, {text.seconds(advice.wall_seconds)}"
     if cost["from"] != "assumed":
+        least, most = advice.communication_seconds_least, advice.communication_seconds
+        slowest = "" if least >= 0.8 * most else " without the slowest fiftieth"
         about += (
             f"; a get costs {cost['latency_ns']:,.0f} ns + "
             f"{cost['ns_per_byte']:.2f} ns/B, a put {cost['put_ns']:,.0f} ns, a quiet {cost['quiet_ns']:,.0f} ns "
-            f"({'measured' if cost['from'] == 'trace' else 'given'}), all of them "
-            f"{text.seconds(advice.communication_seconds)} per PE uncached"
+            f"({'measured' if cost['from'] == 'trace' else 'given'}{slowest}), all of them "
+            f"{text.range_text(least, most)} per PE uncached"
         )
     yield about + "."
     if advice.gets or advice.puts:

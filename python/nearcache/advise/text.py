@@ -37,9 +37,14 @@ def headline(advice: Advice) -> str:
 def range_of(saved: Advice | WindowAdvice) -> str:
     """Return the saving in words: a range from the quickest to the mean get if these differ because
     the machine was busy."""
-    if saved.saved_seconds_least >= 0.8 * saved.saved_seconds:
-        return f"about {seconds(saved.saved_seconds)}"
-    return f"{seconds(saved.saved_seconds_least)} to {seconds(saved.saved_seconds)}"
+    return range_text(saved.saved_seconds_least, saved.saved_seconds)
+
+
+def range_text(least: float, most: float) -> str:
+    """Return a time in words: both figures only if they clearly differ."""
+    if least >= 0.8 * most:
+        return f"about {seconds(most)}"
+    return f"{seconds(least)} to {seconds(most)}"
 
 
 def gets_of(window: WindowAdvice) -> str:
