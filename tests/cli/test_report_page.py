@@ -302,6 +302,23 @@ def test_settings_are_in_units(text, kind, shown):
     assert settings.in_units(text, kind) == shown
 
 
+@pytest.mark.parametrize("api", ["MPI", "OpenSHMEM"])
+def test_storage_over_time_tells_the_largest_where_windows_were_freed_at_the_end(api):
+    from nearcache.html import timeline
+
+    document = json.loads(EXAMPLE.read_text())
+    document["api"] = api
+    points = document["details"]["timeline"]["points"]
+    for point in points:
+        point.update(storage_bytes=1 << 20, stored_bytes=1 << 18)
+    points[1].update(storage_bytes=8 << 20, stored_bytes=1 << 19)
+    points[-1].update(storage_bytes=0, stored_bytes=0)
+    figure = timeline.section(document).figures[-1]
+    assert [value for _, _, value in figure.legend] == ["8.0 MiB", "512.0 KiB"]
+    assert all(label.endswith(", at most") for _, label, _ in figure.legend)
+    assert "At most 8.0 MiB, and at most 512.0 KiB " in str(figure.drawings)
+
+
 @pytest.mark.parametrize(
     "storage, stored, told, not_told",
     [

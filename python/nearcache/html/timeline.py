@@ -202,6 +202,8 @@ def storage(points: Sequence[Counters], slot_ns: int, shmem: bool) -> Figure:
     size, stored = (
         [point.get(name, 0) for point in points] for name in ("storage_bytes", "stored_bytes")
     )
+    # At the end windows may have been freed, and nothing would be left to tell of.
+    most_size, most_stored = bytes_text(max(size)), bytes_text(max(stored))
     y_ticks = scale.ticks_of_bytes(max(*size, *stored))
 
     def draw(width_class: str, width: int) -> Markup:
@@ -218,7 +220,7 @@ def storage(points: Sequence[Counters], slot_ns: int, shmem: bool) -> Figure:
         return frame.drawing(
             f"storage-{width_class}",
             f"{what.capitalize()} over time",
-            f"At the end: {bytes_text(size[-1])}, of which {bytes_text(stored[-1])} are {used}.",
+            f"At most {most_size}, and at most {most_stored} {used}.",
             _axes(frame, y_ticks, slot_ns * len(points)),
             *marks,
             tips="storage",
@@ -252,8 +254,8 @@ def storage(points: Sequence[Counters], slot_ns: int, shmem: bool) -> Figure:
         drawings(FULL, draw),
         table,
         [
-            ("line size", f"size of the {what}", bytes_text(size[-1])),
-            ("fill stored", used if shmem else "in use by entries", bytes_text(stored[-1])),
+            ("line size", f"size of the {what}, at most", most_size),
+            ("fill stored", f"{used if shmem else 'in use by entries'}, at most", most_stored),
         ],
         tips,
     )
