@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The RMA engine compared with every MPI of the build: each call between two ranks, over tcp and in
 a node.
 
@@ -111,7 +112,7 @@ PLAIN = {
     "min of 128": "min of 128",
     "lock get unlock": "get 8",
     "fence": "fence",
-    "post to wait": "post to wait",
+    "post to wait": "fence",
     "computing": "computing",
 }
 PUTS = FLUSHES = 20 * 50  # number of operations that `counted` performs

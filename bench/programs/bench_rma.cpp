@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The time of each one-sided call between two ranks: rank 0 measures, rank 1 is the target (fence
 // and post to wait: any number of ranks). Meanwhile the target is in a barrier, where any MPI makes
 // progress; except for `computing`, where it makes no MPI calls. Calls are timed in blocks that are
@@ -185,8 +187,6 @@ const std::vector<Call> plain_calls = {
     {"plain get 32768", Epoch::both, 1, [](Place& place) { plain(place, 0, 32768); }},
     {"plain min of 128", Epoch::both, 1, [](Place& place) { plain(place, 1024, 0); }},
     {"plain fence", Epoch::both, 1, plain_meeting},
-    {"plain post to wait", Epoch::both, 1,
-     [](Place& place) { plain_meeting(place), plain_meeting(place); }},
 };
 
 double timed(const Call& call, Place& place, int count) {

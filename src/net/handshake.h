@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // How two ranks begin a connection: each proves that it knows the secret of the job, by a proof
 // over a nonce drawn by the other.
 //
@@ -18,7 +20,7 @@ namespace nearcache::net {
 struct Hello {
   // Reads differently in the other byte order, and changes whenever the format of anything sent on
   // a connection does.
-  static constexpr uint64_t our_format = 0x4e63526d61303203u;
+  static constexpr uint64_t our_format = 0x4e63526d61303204u;
   uint64_t format;
   int32_t from, to;
   uint64_t nonce;
