@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A table that is filled once and then only read: mode `always` promises that, by an info key that
  * MPI itself ignores. Repeated gets of an entry are served from the cache.
  *   mpicc -O2 always.c -o always

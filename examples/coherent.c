@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Synchronises in every step but changes little: mode `coherent` keeps cached data across steps
  * until some rank writes it. The program promises nothing.
  *   mpicc -O2 coherent.c -o coherent

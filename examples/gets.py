@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """mpi4py: the info key goes to the window, and `nearcache run` finds out which MPI mpi4py loads.
 nearcache run --report - -- mpiexec -n 2 python3 gets.py
 """

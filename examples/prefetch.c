@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* OpenSHMEM: reads a table in scattered order and prefetches some accesses ahead, so that the reads
  * find their data in the cache. Without Nearcache the hints do nothing.
  *   oshcc -O2 -I../include prefetch.c -o prefetch

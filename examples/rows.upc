@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* UPC: each thread reads its neighbour's block element by element. The cache fetches
  * whole lines and reads ahead.
  *   upcc -O2 rows.upc -o rows

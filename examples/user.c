@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Phases of writing and reading alternate: in mode `user` the program drops the cached data at the
  * start of each reading phase. It also runs without Nearcache.
  *   mpicc -O2 -I../include user.c -o user

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A cache such as these programs ship with (the "native" cache of the CLaMPI paper, section IV.B):
 // direct-mapped, with fixed-size blocks of remote memory. MPI-free.
 //

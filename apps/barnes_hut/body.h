@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A body, in the form in which it travels between ranks.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The octree, distributed over all ranks.
 //
 // A cell whose bodies all belong to one rank belongs to that rank and is stored in its window. The

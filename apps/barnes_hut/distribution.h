@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Ownership of the bodies: each rank owns a contiguous piece of the Morton curve, and all pieces
 // cost about the same.
 #pragma once

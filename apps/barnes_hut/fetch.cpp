@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fetch.h"
 
 #include "../common/agreement.h"

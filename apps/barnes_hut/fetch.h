@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Reading nodes wherever they are stored: the only place where the ways to fetch differ.
 //
 // A Fetch provides `node<Cell>(ref)` and `node<Leaf>(ref)`; the returned reference is valid until

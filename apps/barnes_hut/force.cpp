@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "force.h"
 
 #include "../common/agreement.h"

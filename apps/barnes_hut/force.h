@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The force phase: every rank traverses the tree for each of its bodies.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Vectors, and the cube that contains all bodies. MPI-free.
 #pragma once
 

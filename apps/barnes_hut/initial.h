@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Initial positions and velocities of the bodies. MPI-free.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The initial bodies, generated from a model or read from a file.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // barnes_hut: simulates gravitating bodies with the Barnes-Hut algorithm and MPI one-sided
 // communication.
 //

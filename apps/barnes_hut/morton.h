@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Morton keys: they order the bodies so that every cell of the octree is one contiguous range.
 // MPI-free.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The contents of a rank's window: the octree nodes that the rank owns. MPI-free.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The nodes of all ranks, in one MPI window.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The same simulation by direct summation over all pairs; --check compares against it.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Construction of the octree. MPI-free.
 //
 // The tree depends only on the set of all bodies, not on their distribution: a node holds the

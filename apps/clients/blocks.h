@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Operations on square row-major blocks of edge x edge doubles.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Conjugate gradient in the style of a solver built on a remote-memory view: an MPI_Win_create
 // window in lock_all, in which the matrix-vector product reads each element of the direction with
 // an MPI_Rget and its MPI_Wait, the rank's own elements included. Owners store their own elements

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Declarations shared by the programs in this directory. Each program is a function that takes a
 // Job and returns a checksum.
 #pragma once

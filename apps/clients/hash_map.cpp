@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A distributed hash map with linear probing in one window, in lock_all. To insert, a rank takes a
 // slot by compare-and-swap, writes its key with MPI_Rput and adds the value with fetch-and-add.
 // After a barrier come the lookups: each probe reads an entry with MPI_Rget and MPI_Wait, even on

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Blocked LU decomposition without pivoting, in one window in lock_all. In each step, ranks read
 // the panel blocks that their own blocks need, each once, with MPI_Get and MPI_Win_flush; barriers
 // separate the steps. Owners store their own blocks directly. Size: blocks along an edge; rounds:

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // clients NAME: programs modelled on public one-sided MPI codes. They know nothing of a cache: they
 // set no info key and make no Nearcache call. See README.md in this directory.
 #include <mpi.h>

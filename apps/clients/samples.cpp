@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A store of training samples: every rank holds a part of them in a window and reads batches in an
 // order that is shuffled anew for every epoch, each sample once. A batch is read between two
 // fences, or sample by sample under shared locks. Size: samples per rank; rounds: epochs.

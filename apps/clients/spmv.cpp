@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Sparse matrix-vector products, y = A x, x = y / |y|, in which the elements of x that other ranks
 // own are read one by one: each under a shared lock, as coarray libraries do, or with MPI_Rget and
 // MPI_Wait from a dynamic window, as global-array libraries do. Size: rows per rank; rounds:

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Programs that proceed in steps, each ended by a barrier, and write little that other ranks read,
 // so that most of what a step reads has been read before.
 #include <algorithm>

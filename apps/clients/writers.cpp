@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Programs that coherence cannot help: they write all the time, or only send messages. In those
 // that write, one rank also reads the same few words over and over, so that it has a reason to ask
 // the others for notifications of writes.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Errors that all ranks learn about together.
 //
 // If one rank fails alone and leaves the others in a collective call, the program hangs. Programs

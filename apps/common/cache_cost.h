@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The processor time that Nearcache costs a rank, for use in virtual time: rounded results of
 // `bench/run hit` and `bench/run miss` on an AMD EPYC (Zen 3).
 #pragma once

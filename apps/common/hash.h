@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A 64-bit mixing function, for reproducible numbers that look random.
 #pragma once
 

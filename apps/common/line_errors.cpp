@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "line_errors.h"
 
 #include <fmt/core.h>

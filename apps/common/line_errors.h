@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Errors in text files, reported with their line number although no rank has read the lines before
 // its own slice.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "nearcache_calls.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The few Nearcache calls that a program may want, looked up at run time so that the same binary
 // also runs without Nearcache.
 #pragma once

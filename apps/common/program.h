@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The body of main(): MPI, the command line, and errors that end all ranks.
 #pragma once
 

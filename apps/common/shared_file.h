@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A file to which every rank writes its own part.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Reads the lines of a byte range of a text file, so that each rank reads its own part. MPI-free.
 #pragma once
 

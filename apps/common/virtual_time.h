@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Computing time that a simulator cannot see. Under SimGrid's SMPI, a rank's clock advances when it
 // communicates. With the option `--cfg=smpi/simulate-computation:no`, computation takes no time, so
 // every run yields the same times, and the program itself declares what its computation costs. With

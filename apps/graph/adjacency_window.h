@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The adjacency lists of all ranks, in one MPI window.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "graph/csr_file.h"
 
 #include <bit>

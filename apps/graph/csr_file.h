@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Our binary graph format, compressed sparse rows. All numbers are little-endian.
 //
 //   offset  bytes    content

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Redistribution: sends every item to the rank that owns it.
 #pragma once
 

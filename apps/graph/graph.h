@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // One rank's block of an undirected graph, in compressed sparse rows.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Loads a distributed graph from its source.
 #pragma once
 

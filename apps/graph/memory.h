@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The amount of memory still available on this machine. MPI-free.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Refuses work that cannot fit into a node's memory, before the kernel kills a rank for it.
 #pragma once
 

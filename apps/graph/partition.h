@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // 1D block partition: rank r owns a contiguous block of vertices; block sizes differ by at most
 // one.
 #pragma once

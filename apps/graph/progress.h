@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Progress on standard error. MPI-free.
 #pragma once
 

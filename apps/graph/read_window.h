@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A read-only MPI window over one array of every rank.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "graph/reader_edge_list.h"
 
 #include <charconv>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Edge lists: one edge `u v` per line, ids of up to 64 bits; `#` and `%` start comment lines.
 #pragma once
 

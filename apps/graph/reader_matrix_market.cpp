@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "graph/reader_matrix_market.h"
 
 #include <charconv>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Matrix Market coordinate files, read as graphs: each stored entry of the adjacency matrix is an
 // edge.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // R-MAT graphs (Chakrabarti, Zhan, Faloutsos 2004) with the Graph500 parameters .57 .19 .19 .05.
 // MPI-free.
 #pragma once

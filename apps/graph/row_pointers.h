@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Location of a vertex's adjacency list: its row of the CSR.
 #pragma once
 

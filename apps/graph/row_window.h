@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Row pointers that stay with their owners, in a second window, as in codes whose graph is too
 // large to replicate the row pointers on every rank.
 #pragma once

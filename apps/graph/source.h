@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The source of a graph, as given on the command line. MPI-free.
 #pragma once
 

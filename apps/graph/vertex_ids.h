@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Maps the arbitrary 64-bit ids of an input to compact ids.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Counts the common neighbours of two vertices. MPI-free.
 #pragma once
 

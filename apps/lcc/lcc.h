@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Local clustering coefficients with one-sided communication (CLaMPI paper, section IV.C).
 #pragma once
 

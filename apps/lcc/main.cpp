@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // lcc: computes local clustering coefficients of an undirected graph with MPI one-sided
 // communication.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Writes the per-vertex values of all ranks to one file, in vertex order.
 //
 // Text: a header line `# vertex degree triangles coefficient`, then one line per vertex with these

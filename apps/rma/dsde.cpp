@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Dynamic sparse data exchange (foMPI paper, section 4.2): each rank has data for six others,
 // chosen anew each time, and no rank knows who has data for it. Four protocols find out: alltoall
 // and reduce_scatter count with a collective call; nbx sends synchronously and enters a

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A three-dimensional complex Fourier transform in slabs (foMPI paper, section 4.3). Each rank
 // transforms its planes in x and y. As soon as a plane is done, it sends its parts to the ranks
 // that transform them in z: with puts, which proceed while the next plane is computed, and a flush

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Random inserts into a distributed hash table (foMPI paper, section 4.1). Each rank has slots and
 // a heap; elements whose slot is taken are chained to it in the heap. rma: a slot is taken by
 // compare-and-swap; if that fails, a fetch-and-add allocates an element in the heap, an atomic

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Conjugate gradient on a four-dimensional lattice, like MILC's solver (foMPI paper, section 4.4):
 // 4 x 4 x 4 x 8 sites per rank, a complex vector of three colours on each site, a unitary matrix on
 // each link, and A x = (m^2 + 8) x - sum over the eight neighbours of link times neighbour, which

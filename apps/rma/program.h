@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Declarations shared by the programs in this directory: main(), a job, and windows accessed in
 // lock_all.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The random numbers used for sampling. Each depends only on what it is drawn for, not on the order
 // of the draws or the number of ranks. MPI-free.
 #pragma once

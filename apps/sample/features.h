@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Feature rows: fixed-size records, one per vertex. Their contents depend only on the vertex, so
 // every fetched row can be verified locally. MPI-free.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // sample: neighbour sampling with feature rows, using MPI one-sided communication.
 //
 // This is the communication pattern of distributed graph learning: for each minibatch of seed

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Minibatches of sampled neighbourhoods with their feature rows.
 #pragma once
 

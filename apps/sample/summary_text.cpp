@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "sample/summary_text.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The result of the whole run, and its text and JSON forms. MPI-free.
 #pragma once
 

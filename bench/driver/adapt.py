@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Completion time by the initial sizes of index and storage, fixed and adaptive (CLaMPI, Fig. 9 and
 15), over tcp."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """apps/barnes_hut over tcp: plain gets, the hand-made (native) cache and Nearcache in turn, and the
 rows of the CLaMPI paper's Fig. 12 (parameters) and Fig. 13 (access types)."""
 

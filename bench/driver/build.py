@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Configures the project and builds what the measurements need."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Nearcache's overhead per call when it has nothing to do."""
 
 from .numbers import paired_difference, summarise

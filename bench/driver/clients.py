@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs modelled on public codes (apps/clients), run as their users would, with no option set:
 plain and with Nearcache in turn, over tcp and shared memory.
 

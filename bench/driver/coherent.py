@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Mode coherent over tcp, without info keys: what it gains if others write little, compared with
 the modes that need a promise, and what it costs if it cannot gain.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The context of a measurement: what must be known to compare it with another."""
 
 import datetime

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cost of a hit compared with memcpy, and metadata per entry."""
 
 from .numbers import summarise

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Instructions of a hit and of the memcpy beside it, counted by valgrind and therefore free of
 noise."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs a program over tcp or shared memory, with or without Nearcache preloaded, by default on two
 ranks."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The demo's program on a larger graph over tcp, uncached and cached in turn."""
 
 import filecmp

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cost of a miss compared with the plain get, pair by pair over tcp."""
 
 from .numbers import geometric_mean, ratio_of_medians, summarise

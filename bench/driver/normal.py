@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CLaMPI's micro-benchmark (section IV.A): hit ratio, cost saved, fill, and time compared with no
 cache, over tcp."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Medians with 95% confidence intervals by order statistics, which assume no distribution."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """OpenSHMEM programs: their build and launcher, and runs with and without the cache in turn."""
 
 import json

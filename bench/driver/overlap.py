@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The share of a get's time available for computing, by size and access type (CLaMPI, Fig. 8): tcp
 and network model."""
 

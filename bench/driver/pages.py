@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The value of each heuristic of the page cache: access patterns replayed in virtual time, with
 each heuristic switched off in turn."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Synthetic traces for `bench/run policies`, of patterns that our own programs lack: the gets of
 one rank, in the format of docs/trace.md.
 

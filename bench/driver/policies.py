@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The policies compared on traces of our own programs and of patterns (patterns.py): what each
 saves, relative to the best possible.
 

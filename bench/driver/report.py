@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Shows a result as a table; as JSON it is printed unchanged."""
 
 

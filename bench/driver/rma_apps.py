@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The applications of foMPI's paper (apps/rma) over tcp: one-sided on every MPI of the build and on
 the RMA engine, in turn, and with messages on the hosts.
 

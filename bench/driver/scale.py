@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Weak scaling at 16 to 128 ranks in SimGrid's SMPI, as in the CLaMPI paper's Fig. 14 (Barnes-Hut),
 17 and 18 (LCC).
 

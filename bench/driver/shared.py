@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One cache for the ranks of a node (option share).
 
 Measures the extra cost of a hit compared with a cache per rank, how ranks that hit or miss

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The cache paper's synthetic programs (PGAS 2015, section V.A): copy, rand-gets, rand-puts and
 prefetch, plain and cached in turn."""
 

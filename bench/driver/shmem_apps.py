@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The programs of apps/shmem, plain and cached in turn, with equal results."""
 
 import math

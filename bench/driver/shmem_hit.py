@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cost of a hit compared with a plain load, also for two threads at once, and the overhead per call
 of the library when it is switched off."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cost of recording a trace: bytes per get, and time added to a hit."""
 
 import os

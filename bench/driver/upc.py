@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """UPC: transfers compared with those of the OpenSHMEM below, barriers, collectives, element loops
 cached and uncached, a loop over own elements compared with C, and translation."""
 

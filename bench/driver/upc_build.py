@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Compiles UPC programs with upcc and runs them; the library is linked into them, so the uncached
 side switches it off."""
 

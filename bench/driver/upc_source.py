@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Generates a UPC source of a given length that resembles applications: many headers, structures,
 shared arrays, helpers, loops over them."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fig. 7: cost of a get by access type and size."""
 
 from driver.numbers import median, summarise

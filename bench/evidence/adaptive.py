@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fig. 9: completion time by the initial number of index entries, fixed and adaptive."""
 
 import json

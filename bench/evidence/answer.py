@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Our figures' answer to a claim of the paper: a text with numbers from the CSV files, and whether
 ours are worse."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Answers from Barnes-Hut and LCC (Fig. 12 to 18)."""
 
 from .answer import at_least, at_most, column, each, given, holds, one, percent, times

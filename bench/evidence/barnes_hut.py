@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fig. 12 and 13: Barnes-Hut by storage and index, and how its gets were answered."""
 
 from driver import barnes_hut, scale

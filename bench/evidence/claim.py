@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A claim of a paper, and the function that derives our answer from the figures' tables."""
 
 from dataclasses import dataclass

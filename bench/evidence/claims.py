@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The papers' claims, one by one, each with the function that derives our answer from the figures'
 tables.
 

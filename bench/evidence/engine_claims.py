@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Answers from the micro-benchmarks, the engine's simulations and the policies' table (Fig. 2 to
 11)."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figures, and studies that measure for several figures together."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The means of a study: programs, networks, simulations, and progress messages."""
 
 import contextlib

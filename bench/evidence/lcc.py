@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fig. 15 and 16: local clustering coefficients by storage and index, and how gets were
 answered."""
 

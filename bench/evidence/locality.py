@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fig. 2 and 3: how often gets repeat, and their sizes, from traces of the applications."""
 
 import json

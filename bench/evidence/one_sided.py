@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Common parts of the figures after foMPI's paper (SC 2013): every MPI of the build and the RMA
 engine, in turn."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """foMPI's paper, Fig. 9 and 10: its applications (apps/rma), one-sided and with messages, on the
 RMA engine and on every MPI."""
 

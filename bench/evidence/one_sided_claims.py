@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """foMPI's claims (SC 2013), answered by the RMA engine compared with the best host on this
 machine."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Performance functions P = a + b s of one-sided calls: the paper's (foMPI, sections 3.1 and 3.2)
 beside ours, fitted to the measurements."""
 

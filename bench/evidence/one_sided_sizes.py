@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """foMPI's paper, Fig. 4 to 7: latency, overlap, rate and atomics by size, on the RMA engine and on
 every MPI of the build."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """foMPI's paper, Fig. 8: fence and post-to-wait time by ranks, and an extrapolation beyond this
 machine from counted messages."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fig. 8: the share of a get's time available for computing."""
 
 from driver import overlap

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes docs/evidence.md from the CSV files and the claims, so that text and data cannot
 disagree."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The policy study over traces of the applications and the micro-benchmark: one table."""
 
 from driver import policies

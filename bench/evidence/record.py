@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """docs/evidence/context.json: when, on what and by which command each study was measured."""
 
 import json

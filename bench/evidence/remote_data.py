@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The cache for remote data (PGAS 2015): its synthetic programs, prefetch by distance, and
 applications, on the page cache."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Answers to the claims about the cache for remote data, and its table beside ours."""
 
 from .answer import at_least, at_most, each, given, one, times

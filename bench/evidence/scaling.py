@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fig. 14, 17 and 18: weak scaling of Barnes-Hut and LCC on 16 to 128 simulated ranks."""
 
 from driver import scale

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Stacked bars of how the gets were answered, by each access type's share (Fig. 13, 16, 18)."""
 
 from . import style

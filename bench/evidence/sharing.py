@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`sharing`: the saving by one cache for several ranks of a node, from traces of 16 ranks (option
 share)."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs simulations in parallel, one per core: virtual time is independent of other load on the
 machine."""
 

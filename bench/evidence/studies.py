@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """All studies in the order of measurement: the shortest of each paper first, so that mistakes show
 soon."""
 

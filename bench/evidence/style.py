@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The style of all plots: light background, colours that colour-blind readers can distinguish, the
 same bytes in every run."""
 

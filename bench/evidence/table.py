@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The tables behind figures: CSV written once and read by plots, page and tests."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The thesis on a UPC runtime (Lewis, MTSU 2020): put and get by size (Fig. 13, 14), cpi, STREAM,
 RandomAccess (19 to 21, 23, 24)."""
 

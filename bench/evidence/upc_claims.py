@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Claims of the thesis on a UPC runtime (2020), answered by UPC compared with C and plain OpenSHMEM
 on this machine."""
 

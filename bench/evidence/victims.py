@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fig. 10 and 11: the victim selection schemes with a full storage, measured on the engine
 alone."""
 

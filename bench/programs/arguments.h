@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The command line of a benchmark program, parsed with CLI11. MPI-free, so it is compiled only
 // once.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What the benchmark programs share: arguments, clock, windows with info keys, statistics and JSON
 // rows.
 //

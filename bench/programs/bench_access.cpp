@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The cost of a get by access type and size (CLaMPI, Fig. 7), from the call of MPI_Get to the
 // return of MPI_Win_flush.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The time of one sequence of gets, by the initial sizes of index and storage, fixed and adaptive
 // (CLaMPI, Fig. 9 and 15).
 //

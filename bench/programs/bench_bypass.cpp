@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What Nearcache adds to a call when it has nothing to do: MPI_Get + MPI_Win_flush and other pairs,
 // compared with their PMPI versions on the same bytes in the same process, in alternating blocks.
 // Runs over shared memory, where a pair is cheap enough to show a few nanoseconds.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Cost of a hit: get + flush of resident entries in random order, compared with memcpy of the same
 // bytes.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The cost of messages while a coherent window is idle, compared with a window that is not cached.
 //
 // Each turn creates a window in one of the two modes, in random order for each pair of turns, and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Cost of a miss: distinct gets through the cache, compared with plain gets, pair by pair.
 //
 // Uses two windows over the same memory, one cached, one in mode `off`. The order within each pair

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // CLaMPI's micro-benchmark (section IV.A of the paper): N distinct gets of 2^0..2^16 bytes, sampled
 // Z times from a normal distribution N(N/2, N/4) that is truncated to the range by redrawing.
 //

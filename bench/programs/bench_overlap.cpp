@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // How much of a get's time can be spent computing (CLaMPI, Fig. 8), for plain gets and by the
 // cache's access type.
 //

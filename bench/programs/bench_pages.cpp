@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The benefit of each heuristic of the page cache: replays access patterns through the library's
 // own engine in virtual time, over a network that only models costs, with all heuristics on and
 // with each of them off in turn. Also measures the engine's own processor time.

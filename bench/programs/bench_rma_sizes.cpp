@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The time of one-sided communication by size, as measured in the foMPI paper (SC'13, section 3.1):
 // a put, get, sum, minimum or compare-and-swap followed by a flush; 1,000 puts followed by one
 // flush; and the share of a put's latency that can be spent computing. Rank 0 measures. Meanwhile

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The shared cache of a node (option share), used as its ranks use it but without MPI. Measures
 // hits of the same entries by one process, by two concurrently, and by two concurrently with a
 // cache each (because two cores may share more than memory); and the handling of misses in two

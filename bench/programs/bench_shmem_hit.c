@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Two costs of the OpenSHMEM library: of a hit, and of a call when caching is off.
 //
 // Hit: shmem_long_g of every element of a cached 4 KiB array on another PE, compared with plain

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // The cost of UPC over OpenSHMEM: upc_memget and upc_memput compared with shmem_getmem and
 // shmem_putmem of the same bytes, in alternating calls; barriers; collectives; element-by-element
 // loops over a remote array, which are what a cache is for; and a loop over own elements, compared

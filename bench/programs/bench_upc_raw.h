@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The OpenSHMEM below the UPC program, through its own calls; and plain C for comparison.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A full storage under different victim selection schemes (CLaMPI, Fig. 10 and 11): feeds the gets
 // of the micro-benchmark directly to the library's engine. No get is issued and no time is
 // measured, so a run yields the same figures everywhere.

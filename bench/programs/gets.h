@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Sequences of gets that several benchmarks replay: CLaMPI's micro-benchmark, and one rank's share
 // of LCC.
 #ifndef NEARCACHE_BENCH_GETS_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A network for the page cache that only models costs: transfers move no data but take virtual
 // time.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Accesses of programs to other PEs' memory, as the page cache sees them: loops, tables, matrices,
 // grids, graphs, particles.
 #ifndef NEARCACHE_BENCH_PAGE_PATTERNS_H

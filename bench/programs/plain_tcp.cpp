@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "plain_tcp.h"
 
 #include <arpa/inet.h>

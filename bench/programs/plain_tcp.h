@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A TCP connection between ranks 0 and 1 and nothing else: no protocol, no lock, no other
 // descriptor to look at. What a request and its reply take on it is the least that any library can
 // reach over TCP.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """A dragonfly of 128 nodes with the latency and bandwidth of an Aries network, as a SimGrid platform.
 
     dragonfly.py --xml FILE --hosts FILE --ranks P

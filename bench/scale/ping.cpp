@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What a get and its flush take in the simulated network: the check of dragonfly.py's constants.
 #include <mpi.h>
 

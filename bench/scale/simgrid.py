@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs a program on the simulated dragonfly of dragonfly.py, in virtual time that is the same in
 every run."""
 

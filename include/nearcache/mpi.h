@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Nearcache for MPI: what a program may call besides MPI itself. None of it is needed: preloading
  * libnearcache_mpi.so, or linking it before MPI, already caches the gets of an unmodified program.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Nearcache for OpenSHMEM: what a program may call besides OpenSHMEM itself. None of it is needed:
  * preloading libnearcache_shmem.so, or linking it before the OpenSHMEM library, already caches the
  * gets and puts of an unmodified program, under the contract of docs/semantics-openshmem.md.

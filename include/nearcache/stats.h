@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Nearcache's statistics: one versioned struct, the same for every front end.
  *
  * The fields come from the table nearcache/counters.def: one row per counter, with its unit and

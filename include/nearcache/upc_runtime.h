@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The UPC runtime on OpenSHMEM: the functions called by the C code that `upcc` generates. A C
  * program may also use it directly.
  *

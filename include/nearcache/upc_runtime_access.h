@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads and writes of shared memory, as the translator emits them. Part of nearcache/upc_runtime.h.
  *
  * If a thread's part of the arena is within reach of loads and stores, it is accessed by load and

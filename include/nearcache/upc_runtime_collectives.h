@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The collectives as C functions, declared in nearcache/upc/upc_collective.h. Part of
  * nearcache/upc_runtime.h. */
 #ifndef NEARCACHE_UPC_RUNTIME_COLLECTIVES_H

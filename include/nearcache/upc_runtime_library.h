@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions of <upc.h> as C functions, declared in nearcache/upc/upc_functions.h, and the error
  * function that all libraries use. Part of nearcache/upc_runtime.h. */
 #ifndef NEARCACHE_UPC_RUNTIME_LIBRARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The optional libraries as C functions: <upc_tick.h>, <upc_atomic.h>, <upc_castable.h>,
  * <upc_nb.h>, <upc_io.h>, and the extensions of Nearcache and of Berkeley, declared in those
  * headers of nearcache/upc. Part of nearcache/upc_runtime.h. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Pointers to shared: thread, address and phase, and their arithmetic. Part of
  * nearcache/upc_runtime.h.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`nearcache build`: builds the preload objects for the user's own MPIs from the sources in the
 wheel.
 

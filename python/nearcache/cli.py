@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command line of nearcache: run, advise, simulate, report, compare, options, counters, doctor,
 build."""
 

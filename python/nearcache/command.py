@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Finds the program in a launcher's command line: `timeout 60 mpiexec -n 4 --bind-to core numactl
 -N 0 ./app args`.
 

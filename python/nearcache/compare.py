@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`nearcache compare A B`: two reports of runs, or two results of bench/run, side by side."""
 
 from __future__ import annotations

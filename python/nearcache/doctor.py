@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`nearcache doctor`: finds MPIs, OpenSHMEMs and preload objects, tests each, and reports what is
 wrong."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads the parts of an ELF file that the loader uses: interpreter, needed libraries, run paths.
 Nothing is executed."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cleans up after a command that is ended by a signal."""
 
 from __future__ import annotations

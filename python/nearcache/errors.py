@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The one kind of error shown to users, and the exit codes of the command."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes files atomically."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Locates Nearcache's own files: preload objects, tables, self-test programs.
 
 A home is either an installation prefix (lib/nearcache/<tag>/, share/nearcache/) or a build

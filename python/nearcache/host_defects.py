@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Known defects of MPI and OpenSHMEM libraries themselves: the rows of
 src/mpi/process/host_defects.def."""
 

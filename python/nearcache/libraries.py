@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Finds the libraries that a program would load by the loader's search (ld.so(8)), without running
 it."""
 

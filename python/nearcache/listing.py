@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lists options and counters, for the terminal and for docs/."""
 
 from __future__ import annotations

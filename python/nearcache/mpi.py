@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Determines to which MPI or OpenSHMEM a library, a program, an interpreter or a launcher belongs:
 Mpi(family, version, found)."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes foreign texts (names of programs, windows and files) safe to print: removes what a terminal
 would take for a command."""
 

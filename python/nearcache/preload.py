@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Chooses the preload objects for a program's MPI and OpenSHMEM and inserts them into a command
 line."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The library's JSON report: read, evaluated, shown as text (html/ makes a page of it)."""
 
 from .report_counts import ACCESS_TYPES, HITS, bytes_text, hit_rate, hits

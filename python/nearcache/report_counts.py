@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The meaning of a report's counters, and the figures derived from them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads the library's JSON report (docs/report.md) and rejects anything else."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The report as report_file loads it, and its parts (docs/report.md)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`nearcache run`: finds the program's MPI or OpenSHMEM and starts the command with the right
 objects preloaded."""
 

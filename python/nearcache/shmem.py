@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Determines which OpenSHMEM library a program uses, and how this machine's settings affect it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`nearcache simulate`: replays traces (NEARCACHE_TRACE) through the library's own cache, by
 policy, storage and index.
 

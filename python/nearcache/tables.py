@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The tables of options, counters and known host defects, as the library itself prints them
 (share/nearcache/tables.json)."""
 

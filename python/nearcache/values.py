@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Parses options' values by type, accepting the same texts as the library (src/base/text.cpp,
 path_pattern.cpp)."""
 

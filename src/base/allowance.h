@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A time allowance for work that may not pay off: a fixed share of the elapsed time, plus a small
 // burst.
 #pragma once

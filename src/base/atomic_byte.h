@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Comparing an atomic byte with a constant. Compilers load an atomic byte into a register before
 // they compare it; on x86 one instruction can do both, which counts on the fast path of a call.
 #pragma once

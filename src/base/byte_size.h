@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Parses byte sizes as users write them: 4096, 64k, 1.5M, 512MiB. Needs only the C library, because
 // the UPC runtime is linked without the C++ library; text.h has the other parsers.
 #pragma once

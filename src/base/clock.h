@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A cheap clock: ticks of the processor's counter if it has one, otherwise nanoseconds of the
 // system clock.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Copies between the cache's storage and the program's buffers, which never overlap.
 //
 // glibc copies more than 2 KiB with `rep movsb` if the processor advertises it. On Zen 3,

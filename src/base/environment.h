@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The process's surroundings: its host, and the environment variables that it may trust (none if it
 // has more privileges than its user, as a set-user-id program does).
 #pragma once

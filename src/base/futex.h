@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Futexes: words on which threads of one or several processes sleep.
 #pragma once
 

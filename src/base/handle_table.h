@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Maps handles (64-bit keys) to objects. Every call on a handle looks it up here first, so a
 // look-up takes no lock and only a few instructions.
 #pragma once

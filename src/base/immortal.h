@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // An object that is never destroyed: programs may call MPI from destructors of their own statics,
 // and libraries from theirs, after our static destructors would have run.
 #pragma once

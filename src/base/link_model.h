@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The arithmetic of a modelled network: computes when a transfer would be complete. Front ends
 // delay completion accordingly and label all output as modelled.
 //

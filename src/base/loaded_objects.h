@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The shared objects loaded in the process, and the symbols that each of them defines and imports.
 #pragma once
 

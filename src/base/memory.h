@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The memory that all caches of a process may use together (option max_storage).
 #pragma once
 

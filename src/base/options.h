@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The options: one row each in options.def, from which names, parsing, defaults and documentation
 // are derived.
 #pragma once

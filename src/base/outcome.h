@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The outcome of a get: the access types of counters.def.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Patterns that give each of several processes or jobs its own file name: %p stands for the process
 // id, %h for the host, %r for the rank, %j for the job, %% for a percent sign.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Nearcache's own heap, separate from the program's. Otherwise, allocations by a preloaded object
 // would move the program's blocks to other addresses and so change whatever depends on these (Open
 // MPI's osc_rdma_max_attach counts pages; bugs appear or disappear).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Remembers in which process a part of Nearcache was started.
 //
 // A program may fork. The child has a copy of all memory but none of the threads, and the

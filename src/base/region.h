@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // One contiguous range of address space that holds the whole state of an engine.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // One iteration of a loop that waits for another processor's store.
 #pragma once
 

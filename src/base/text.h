@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Parses what users write: numbers with units, names, and the closest of several names.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Detects that the program reads a few words over and over, as it does while it waits for another
 // PE to change them.
 #pragma once

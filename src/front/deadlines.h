@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // When operations in flight over a modelled network will be complete, keyed by the call that
 // completes them. Thread-safe.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A window's epochs, as this rank's calls opened and closed them, and which operations are
 // outstanding at which target.
 //

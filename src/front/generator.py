@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Common parts of the front ends' generators: options, and writing files."""
 
 import argparse

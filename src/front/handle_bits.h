@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Converts a handle of the library below to a 64-bit key, whether it is a number or a pointer.
 #pragma once
 

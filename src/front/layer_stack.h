@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The functions below us as an ordered stack of layers: network model -> RMA engine -> the library.
 // Each layer has a table of the functions below it and replaces some of them with its own; the
 // topmost result is the table that the front end calls. So a call costs one indirect jump for each

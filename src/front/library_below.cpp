@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "front/library_below.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The library below a preloaded object: finds its functions, and tells whether it is loaded yet. A
 // program may open the library late (Python does) and privately, so that it is not in the global
 // search order that RTLD_NEXT follows.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A lock that is taken only if there may be other threads.
 #pragma once
 

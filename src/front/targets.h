@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The targets of a window that a call concerns. "All" and "none" are separate kinds rather than
 // special numbers, since a rank may be MPI_PROC_NULL, which is -1 in some MPIs, or simply invalid.
 #pragma once

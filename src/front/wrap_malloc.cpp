@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // In a preloaded object, malloc and its relatives are redirected to private_heap.h (ld --wrap).
 // Blocks that libc or the program allocated are passed to the original functions.
 #include <cerrno>

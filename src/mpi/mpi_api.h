@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Every file of the library that needs mpi.h includes it through this header.
 //
 // In the preload object, our definitions of MPI_X have the link names caching_MPI_X. The exported

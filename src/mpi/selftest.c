@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* nearcache-selftest: two ranks that check whether a preloaded libnearcache_mpi.so serves gets, and
  * serves them correctly. Prints one line: `selftest: ok hits=N`, `selftest: FAILED why` or
  * `selftest: nearcache is not loaded`; the exit code is 0, 1 or 2. */

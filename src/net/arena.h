@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Memory shared by the ranks of one node: an anonymous file (memfd) that all of them map.
 //
 // One rank creates it; the others open it (process_memory.h). A random number, drawn by the creator

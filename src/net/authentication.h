@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Authentication of connections: each end proves that it knows the secret of the job, without
 // revealing it.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Wakes a process of this machine that sleeps on a descriptor. The bell is a pipe, whose writing
 // end other processes open (process_memory.h). A ring carries no data, so it does not matter if the
 // pipe is full: it is readable anyway.

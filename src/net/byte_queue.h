@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A queue of bytes in one contiguous buffer: written at one end, read at the other.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The common part of connection-based fabrics: which ranks are connected and which are lost, the
 // handshake, and batches as frames in a byte stream. A connection is made when the first batch is
 // sent between two ranks, and serves both directions.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Copies memory of this process that may have been unmapped. The kernel does the copying: missing
 // memory shows as a short count and raises no signal.
 //

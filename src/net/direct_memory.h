@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Memory of other ranks that the network reads and writes without involving them (RDMA), for
 // fabrics that support it.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Moves batches of bytes between the ranks of a job. A fabric knows nothing of MPI or of what is in
 // a batch.
 //

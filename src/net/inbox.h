@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The shared memory in which a rank receives batches from others of its node: a ring for each of
 // them, whether the owner is polling, and which ranks have ever written.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The libfabric functions that are exported symbols; all others are called through the tables in
 // libfabric's objects.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "net/node_fabric.h"
 
 #include <sys/epoll.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The fabric between ranks of one node: batches go through shared memory (inbox.h). Batches for
 // ranks of other nodes are passed on to another fabric, if there is one.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Memory of other ranks through libfabric's FI_RMA, on the endpoints of connections.
 //
 // All data passes through registered buffers of 64 KiB, 32 in all and at most 8 per peer. This

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The fabric over libfabric (OpenFabrics Interfaces): connected endpoints (FI_EP_MSG), for messages
 // and for memory that the provider can read and write without the target's help (ofi_direct.h).
 //

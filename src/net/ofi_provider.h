@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Chooses the libfabric provider that a rank uses, and what it uses it for.
 #pragma once
 

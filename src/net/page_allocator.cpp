@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "net/page_allocator.h"
 
 #include <algorithm>

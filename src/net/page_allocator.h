@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Tracks which pages of a range are in use.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Memory of other processes of this machine, which the kernel copies to and from this one
 // (process_vm_readv, process_vm_writev) if this process may trace them. That depends on their user,
 // on security modules and on containers, so it is tried before it is relied on, and may still be

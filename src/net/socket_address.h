@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The address at which a rank listens, in the form in which it is sent to all others.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The fabric over TCP, which needs nothing but the operating system.
 //
 // All descriptors are in one epoll set, which is the wait descriptor. It is level-triggered and

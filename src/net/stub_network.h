@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A network of many ranks in one process and one thread, for tests. It draws at random which batch
 // arrives next (in order for each pair of ranks) and counts everything that is sent. Some batches
 // with a body are delivered apart from it (Receiver::received_apart). On request it also reads and

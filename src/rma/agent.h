@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Keeps an engine moving while its rank computes: a thread (the agent) that sleeps until something
 // arrives. Also the lock under which threads of the program use the engine.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Consecutive puts or gets of one origin on program memory that may have been unmapped
 // (Memory::is_certain). The kernel copies (net/detour.h), so that a bad access is an error of the
 // operation and does not end the process. Signal handlers are left to the program.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The state of one rank's part of a window that all ranks of its node share: its lock, and the
 // words by which they synchronise. If the window is opened without a node, it is private.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Element types and operations of accumulates, as C and Fortran have them.
 #pragma once
 

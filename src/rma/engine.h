@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // All windows of a rank on one fabric: passes what arrives to the window it is for, and sends what
 // the windows have to say.
 //

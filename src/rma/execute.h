@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Executes operations on the memory of a window, for its owner (at the request of others) or for an
 // origin that can address the memory.
 #pragma once

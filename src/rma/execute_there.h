@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The counterpart of execute.h for memory that only the kernel may touch: another process's
 // (net/process_memory.h), or program memory that may have been unmapped (net/detour.h). Accumulates
 // read, compute here and write back under the window's mutex for elements, like all accumulates on

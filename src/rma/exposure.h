@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A window at the rank that owns the memory: executes the requests of others, manages the lock, and
 // counts.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The fence of a window: a dissemination barrier, whose tokens also tell every rank how many
 // operations were sent to it.
 //

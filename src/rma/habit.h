@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Predicts whether a call of some kind is followed by the next one at once: programs do the same
 // again and again.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Datatypes with more runs than are worth sending with every operation: a target is told the blocks
 // of one element once, and from then on only the layout's number.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "rma/lock_queue.h"
 
 namespace nearcache::rma {

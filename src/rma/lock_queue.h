@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The queue for a window's lock at one target. Ranks of the target's node wait in it through shared
 // words. So does the owner, on behalf of the first of the far ranks that have requested the lock
 // (locks.h). The lock is granted in order of arrival, to near and far ranks alike, by a rank that

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The lock of a window at its owner, shared and exclusive, for ranks that request it by messages;
 // it is granted in order of request. Ranks that can address the lock's word take it there while
 // nobody waits, and otherwise wait in its queue (lock_queue.h). So does the owner, on behalf of the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The ranks of a window, and their ranks in the job.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The memory of a window at its owner, and which part of it a request refers to. Only the owner
 // needs to know base, size and displacement unit, so far ranks need not store them.
 #pragma once

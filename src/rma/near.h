@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A target on this rank's node that shares the words of the window: this rank itself, and the ranks
 // that use the same arena.
 #pragma once

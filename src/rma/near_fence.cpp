@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "rma/near_fence.h"
 
 #include "rma/window.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The fence of a window whose members all share memory: the same barrier as Fence, by shared words
 // instead of tokens. No operations are counted, because origins execute them themselves.
 #pragma once

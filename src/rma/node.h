@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The ranks of one node, which share an arena (net/arena.h). Each has a slice of it, from which its
 // windows take memory, and in which it publishes what others need to know about them.
 //

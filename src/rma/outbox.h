@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Operations on their way to other ranks: collected in one batch for each rank, until somebody
 // waits for them or the batch is full.
 #pragma once

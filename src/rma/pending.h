@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Operations that wait for a reply, by the token that the reply brings back. A token is valid once:
 // an invented or repeated one matches nothing.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Words in shared memory through which the ranks of one node synchronise without messages. Their
 // initial state is zero.
 #pragma once

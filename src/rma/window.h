@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A window as one rank has it: what it has requested of others, and its own memory, on which it
 // executes what others request (`exposure`).
 //

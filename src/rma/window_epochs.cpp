@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Active-target epochs: fence, post, start, complete and wait. Also requests that come too early
 // and wait here: after a fence until it is over, and in an access epoch until this rank has posted.
 //

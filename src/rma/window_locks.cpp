@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Locks of a window at its targets, by the word that near ranks share or by messages, and
 // operations that wait for them.
 #include <utility>

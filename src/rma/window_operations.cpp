@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Operations on other ranks' memory: done at once if it is near, otherwise sent as messages.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Puts and gets that the network can do without the target (net/direct_memory.h). The target is
 // asked once, by a message, where its memory is; the answer is kept with the target.
 //

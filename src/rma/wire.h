@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The format of a batch: consecutive messages, each a header, the pieces of memory or the counts
 // that belong to it, and data; padded to 8 bytes.
 //

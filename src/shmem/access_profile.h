@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // This PE's part of the details in the JSON report (docs/report.md): its gets over time, by size,
 // by PE and by symmetric object, and the bytes that acquires dropped, by call.
 //

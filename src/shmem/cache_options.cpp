@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shmem/cache_options.h"
 
 #include <algorithm>

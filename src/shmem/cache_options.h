@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Derives the page cache's options from those of the process.
 #pragma once
 

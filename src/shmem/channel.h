@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // An OpenSHMEM context as the cache sees it: its page cache, the transport below the cache, and the
 // operations that are outstanding.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The global state of the OpenSHMEM front end: options, channels, symmetric memory, and what the
 // process knows about its job.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Contexts. Each has its own cache, created at its first access and freed with the context.
 #include <optional>
 #include <utility>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The symmetric heap. Allocation and freeing are collective and end or begin with a barrier, so
 // they are releases and acquires.
 #include "shmem/context.h"

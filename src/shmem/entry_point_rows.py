@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads entry_points.txt, and the prototypes that an OpenSHMEM's headers declare."""
 
 import itertools

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Start and end of OpenSHMEM: sets up the context for the job, and writes the report.
 #include "shmem/context.h"
 #include "shmem/next.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Option shmem_check: does the program keep the contract (docs/semantics-openshmem.md)? Every get
 // served from the cache is fetched again at once and compared. A difference is reported together
 // with the call that should have been an acquire. If a program keeps the contract, nobody writes

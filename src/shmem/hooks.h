@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The functions that the generated entry points (generate_entry_points.py) call: the actions of
 // docs/semantics-openshmem.md, "The contract".
 //

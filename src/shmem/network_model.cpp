@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shmem/network_model.h"
 
 #include "base/link_model.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A modelled network below the cache (base/link_model.h), as for MPI: transfers to other PEs
 // complete when the model says so. Networks that are not available can thus be studied on one
 // machine. All output is labelled as modelled.

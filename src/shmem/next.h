@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The table of the library functions below us, filled once at start, so that a call costs one
 // indirect jump.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shmem/object_names.h"
 
 #include <dlfcn.h>

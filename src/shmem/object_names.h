@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Names of symmetric objects and of the program's functions, for messages and reports.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Records the program's accesses in a trace (option `trace`). Accesses to PEs whose memory can be
 // reached by loads and stores are not recorded, because no cache could do better.
 #pragma once

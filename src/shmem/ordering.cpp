@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Calls that order, complete or wait, and what each means to the caches
 // (docs/semantics-openshmem.md).
 #include "shmem/context.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The functions of nearcache/shmem.h.
 #include <algorithm>
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The report at the end of the run: PE 0 gathers all PEs' counters through a small symmetric block.
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* nearcache-shmem-selftest: two PEs that show whether a preloaded libnearcache_shmem.so serves
  * gets, and rightly. Prints one line: `selftest: ok hits=N`, `selftest: FAILED why` or `selftest:
  * nearcache is not loaded`; the exit code is 0, 1 or 2. */

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The only place where we include shmem.h.
 //
 // C++ sees the functions only, not the C11 generic macros. In most libraries SHMEM_CTX_DEFAULT and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The location of the static data of the program and its libraries.
 #pragma once
 

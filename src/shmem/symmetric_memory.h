@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What this process knows about symmetric memory: where it is, how much around an access may be
 // read, which PEs' memory can be reached by loads and stores, and which ranges the program wants
 // left uncached.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shmem/thread_end.h"
 
 #include "shmem/context.h"

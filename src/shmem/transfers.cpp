@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Gets and puts, and accesses that bypass the cache.
 #include <cstring>
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The typical cost of a transfer in this program: the mean of its transfers without the slowest 2%.
 //
 // On an idle machine all transfers take about equally long. If PEs share processors, or a target

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Checks whether we see every OpenSHMEM call that a program makes.
 //
 // Interposition can be bypassed: a tool in front of us calls pshmem_x, Fortran bindings call

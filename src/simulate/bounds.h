@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What any cache could save, with hindsight: the yardstick for policies.
 //
 //   infinite     an infinite cache: no cache of any size saves more.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The cost of gets in a simulation: the same line L + size * G for every get, so that totals
 // suffice.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // How much storage pays off: what the library would save, as a function of the storage, from little
 // to all distinct bytes. Long traces are sampled by key (sample.h), so that the whole curve takes
 // seconds.

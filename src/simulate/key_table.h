@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Numbers keys in order of first occurrence. A key is identified by its 64-bit hash (among ten
 // million keys, the chance that any two collide is 3 in a million).
 #pragma once

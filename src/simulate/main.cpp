@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // nearcache-simulate: replays traces through the library's own engine.
 #include <fmt/core.h>
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A window's cache shared by the ranks of a node (option share): the library's, in this process's
 // own memory.
 #pragma once

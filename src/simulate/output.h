@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The results of a simulation as a table for people, as CSV and as JSON.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The parts that all JSON outputs have in common.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Simulates OpenSHMEM traces: every PE's accesses go through the library's page cache, one per
 // context, over a network modelled by the cost of transfers, in virtual time. The same accesses are
 // also simulated without a cache, for comparison.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A line on standard error that shows the progress of a long simulation.
 #pragma once
 

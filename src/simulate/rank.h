@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // One rank's trace as a whole: what it contains, and the walk through its records that replays and
 // bounds have in common.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Mode coherent: the version words of a window's ranks (cache/get/versions.h) at any time of a run,
 // derived from the writes in the traces of all ranks.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Determines which gets of a window could be served by any cache: for every get, whether bytes
 // fetched earlier are still valid, and since when. The bounds (bounds.h) are computed from this.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Determines which mode is safe for a window, as far as traces tell: were bytes written that had
 // been read, and were they read again afterwards?
 //

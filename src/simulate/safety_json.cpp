@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "simulate/output_json.h"
 #include "simulate/safety.h"
 #include "telemetry/report.h"

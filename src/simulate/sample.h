@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Spatial sampling (SHARDS: Waldspurger, Park, Garthwaite, Ahmad, FAST 2015): the key's hash
 // decides whether all gets of a key are in the sample or none. On the sample, a cache with the same
 // fraction of the storage behaves like the full cache on all gets. Replaying real policies this way

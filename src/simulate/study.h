@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A simulation: replays traces for each policy, storage and index size, and computes the bounds of
 // bounds.h for each storage size.
 #pragma once

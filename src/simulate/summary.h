@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What traces contain: for each window, what was requested, how often it repeats, in what sizes,
 // and how much was written.
 #pragma once

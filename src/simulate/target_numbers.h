@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Numbers the targets of a window, so that data about each can be kept in an array.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "simulate/trace_reader.h"
 
 #include <sys/stat.h>

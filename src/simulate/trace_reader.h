@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Reads one rank's trace (telemetry/trace_format.h) record by record, holding one block at a time:
 // memory does not grow with the file.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Determines until when fetched bytes may be served, by the mode's rule and the rank's own writes.
 // It is exact, whereas the library's write log may err on the safe side.
 #pragma once

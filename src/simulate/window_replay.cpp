@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "simulate/window_replay.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Replays one window of one rank from a trace: drives the library's CachedWindow as the MPI front
 // end does for a program. No data is moved; all decisions, and all memory except for the data, are
 // the library's.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Collects the writes of windows from the traces of all ranks.
 #pragma once
 

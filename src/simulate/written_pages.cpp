@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "simulate/written_pages.h"
 
 #include <algorithm>

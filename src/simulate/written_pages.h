@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Records when which pages of a window were written, and by whom.
 #pragma once
 

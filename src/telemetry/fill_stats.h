@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Converts the counters to the public struct.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Plans how lists from many ranks are gathered at one rank, by collective calls that count in int
 // and without room for all lists at once: in rounds, in each of which every rank sends the same
 // amount.

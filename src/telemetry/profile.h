@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What the JSON report has beyond counters: how accesses, hit ratio and sizes changed over time,
 // and which sizes, keys and targets were requested. Collected only if such a report is requested; a
 // get then costs a few nanoseconds more.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The end-of-run report: gathered from all ranks by a front end, rendered here as text or versioned
 // JSON.
 #pragma once

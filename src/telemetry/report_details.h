@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The part of a report that is derived from every rank's profile: over time, by size, by key, by
 // target (profile.h); for OpenSHMEM programs also by symmetric object and by acquire
 // (symmetric_profile.h).

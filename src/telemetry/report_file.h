@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Writes the report to where option `report` says.
 #pragma once
 

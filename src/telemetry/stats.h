@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The counters of a window, a process or a job, derived from the table nearcache/counters.def.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What the details of an OpenSHMEM program's report have beyond a Profile: which symmetric objects
 // its gets and puts access, and which calls were acquires.
 #pragma once

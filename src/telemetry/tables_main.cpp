@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Prints the tables of options, counters and known defects of hosts as JSON. With arguments
 // NAME=VALUE, prints what the library says about each, one line per argument: an error message, or
 // nothing if the value is allowed.

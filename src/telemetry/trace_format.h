@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The binary trace of one rank's gets and synchronisation: the file format (docs/trace.md describes
 // it for readers).
 //

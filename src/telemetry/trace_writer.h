@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Writes one rank's trace (trace_format.h): records go into blocks in memory, and a thread of its
 // own writes full blocks to the file.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "telemetry/write_tracker.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Finds out which pages of a range of own memory were written since the last check.
 //
 // If the kernel supports it (Linux 6.7), this uses asynchronous userfaultfd write protection and

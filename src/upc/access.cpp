@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Accesses to threads that cannot be reached by loads and stores, and their ordering.
 #include <sched.h>
 #include <shmem.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The layout of the arena, the same on every PE:
 //   [0, guard_bytes)              no data: an access through a null pointer to shared, or to a
 //                                 member of one, faults (guard.cpp)

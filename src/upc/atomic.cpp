@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // upc_atomic.h: domains, and the implementation chosen for each operation.
 //
 // A domain is shared memory: a block on each thread, all with the same contents, so that a pointer

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "upc/atomic_access.h"
 
 #include "upc/collectives.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // One atomic access to shared memory, for the domains of upc_atomic.h and for Berkeley's
 // bupc_atomic functions.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The values of atomic domains: their types, and the new value that each operation computes.
 #pragma once
 

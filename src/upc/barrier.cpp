@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Split-phase barriers by dissemination: in round r each thread tells the thread 2^r after it that
 // the 2^r threads up to and including itself have arrived, so after log2(THREADS) rounds every
 // thread knows that all have (Hensgen, Finkel, Manber 1988). A notify sends the first message, and

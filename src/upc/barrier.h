@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The program's barriers, the one at its end, and the runtime's own.
 #pragma once
 

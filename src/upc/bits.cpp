@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Bit-fields of shared structs: only the bytes that hold the field are touched.
 #include <cstring>
 

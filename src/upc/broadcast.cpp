@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // upc_all_broadcast, in one of three ways by size and reach.
 //
 //   up to 248 bytes   in the tree's messages (124 where all threads are near)

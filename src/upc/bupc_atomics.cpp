@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Berkeley UPC's atomic functions, by the same accesses as upc_atomic.h's.
 #include <cstring>
 #include <type_traits>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Berkeley UPC's non-blocking copies: other names for those of upc_nb.h, sets of handles, and
 // regions.
 #include "upc/internal.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Berkeley UPC's functions on pointers, threads and surroundings.
 #include <cerrno>
 #include <cstdio>

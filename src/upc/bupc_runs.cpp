@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Berkeley UPC's copies of several runs of bytes: each piece that is contiguous at both ends is a
 // non-blocking copy, and the handle of the last one stands for all.
 #include <cstdlib>

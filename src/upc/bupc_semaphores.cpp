@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Berkeley UPC's semaphores: one word, so that a post is one fetch_add, whose answer tells whether
 // it was a semaphore at all.
 //

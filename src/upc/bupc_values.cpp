@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Berkeley UPC's collectives on values, built on the messages of the other collectives: a tree from
 // the root, or every thread's value sent to every thread, which takes what it needs. Values are
 // small.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // upc_castable.h: memory within reach of loads and stores. A thread's part of the arena is within
 // reach as a whole or not at all.
 #include "upc/internal.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The common parts of the collectives: a call and its flags, trees, synchronisation.
 //
 // The flags tell which threads must have entered before data is accessed, and which must have

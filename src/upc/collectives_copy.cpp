@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // scatter, gather, gather_all, exchange, permute.
 //
 // Small blocks are sent in messages, so that a thread reads and writes only its own memory; then

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Non-blocking copies, numbered as handles of upc_nb.h and of Berkeley's functions.
 #pragma once
 

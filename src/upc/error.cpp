@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Errors of the program, and ending all threads at once.
 #include <shmem.h>
 #include <stdarg.h>

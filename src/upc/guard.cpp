@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // An access through a null pointer to shared is a load or store in a page without access rights, so
 // testing for it costs nothing. The handler distinguishes it from other faults, which it passes to
 // the previous handler.

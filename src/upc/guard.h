@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The guard page at the start of every arena within reach.
 #pragma once
 

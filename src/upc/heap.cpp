@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Allocation without a bottleneck: every thread takes ever larger chunks from the two ends of the
 // heap (heap_ends.h) and subdivides them itself.
 //

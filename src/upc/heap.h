@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The shared heap in the rest of the arena: global blocks (the same offset on all threads) grow up
 // from its lower end, local blocks down from its upper end.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "upc/heap_ends.h"
 
 #include "upc/internal.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The two ends of the heap: page numbers in one word per thread, changed together by
 // compare-and-swap, so that they never overlap.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "upc/held_locks.h"
 
 #include <cstdlib>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The locks that this thread holds: a hash table with linear probing, fast for one lock and good
 // enough for thousands.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "upc/in_flight.h"
 
 #include <cstring>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Puts that may not have arrived at their target yet, for runs without a cache, which would keep
 // the program's order: a put returns when its source may be reused, and a get or another put of the
 // same memory may overtake it. The set is small: each line of 64 bytes is hashed to a mark that

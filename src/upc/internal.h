@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The common base of the UPC runtime's parts: words that threads poll and change atomically,
 // transfers, completion.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // upc_io.h: opening, closing, file pointers, sizes, and file control.
 #include "upc/io_file.h"
 

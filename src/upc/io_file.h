@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // This thread's view of a file of upc_io.h.
 //
 // The program's handle is a shared block at the same offset on every thread, where each keeps a

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // upc_io.h: reading and writing. A transfer is between runs of the file and runs of memory. Private
 // memory, and shared memory within reach whose runs are long, is read and written in place.
 // Otherwise bytes go through a buffer, which takes one system call per run of the file, however

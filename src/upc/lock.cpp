@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Queue locks (Mellor-Crummey and Scott 1991). A lock is a word that names the last node of its
 // queue. A thread appends a node of its own by one swap, and waits in its own memory until its
 // predecessor passes the lock on. So waiting causes no traffic, and threads are served in the order

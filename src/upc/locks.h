@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The locks that this thread holds, and its nodes in the locks' queues (lock.cpp).
 #pragma once
 

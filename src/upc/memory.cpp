@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // upc_memcpy and its relatives. If both ends are out of reach, bytes go through a buffer.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Small messages between threads whose distance is a power of two, by puts into mailboxes. The
 // collectives are built on them.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // upc_nb.h: copies to and from threads out of reach use OpenSHMEM's non-blocking calls; all others
 // are made at once.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The plain functions behind the inline ones of pointers to shared.
 #include "upc/internal.h"
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // bupc_poll and upc_poll: Berkeley UPC's names for what a thread calls while it waits for others in
 // its own loop.
 #include "upc/internal.h"

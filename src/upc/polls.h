@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // How waiting threads let the library progress and other threads run on their processor.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Allocates blocks within chunks of this thread's part of the arena by two-level segregated fit
 // (Masmano, Ripoll, Crespo, Real 2004), in constant time.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // upc_prefetch, by the prefetch of the cache below.
 #include "nearcache/shmem.h"
 #include "upc/internal.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The C functions upc_all_reduceT and upc_all_prefix_reduceT of all types.
 #include "upc/reduce.h"
 

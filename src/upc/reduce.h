@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Reductions of shared arrays: upc_all_reduceT and upc_all_prefix_reduceT for one type.
 //
 // A tree alone is not enough, because a function that is not commutative needs the elements in

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Where the elements of a shared array lie that a reduction goes over: `count` elements of `size`
 // bytes from `first` on, in blocks of `block` elements (0: all in one thread). The first block
 // begins at first's phase, so it may be short, as the last may be.

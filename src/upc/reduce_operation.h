@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The operations of reductions. Each consists of three functions: on two values, on a run of
 // elements, and the running reduction of a run.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Memory described as a sequence of runs of bytes: lists and parts of arrays, between which copies
 // are made.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The runtime's global state: what its parts know about the program and this thread. Each part has
 // a member of its own and changes no other. The object exists before main, when files register
 // their static data; start.cpp starts the parts one after another.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Start and end of a program: main, the arena, and the implicit barrier at exit.
 #include <shmem.h>
 #include <stdio.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Static shared data. Modules are registered before main; every thread places them in the same
 // order, then they are initialised.
 #pragma once

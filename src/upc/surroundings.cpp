@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "upc/surroundings.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Settings that the OpenSHMEM library needs before it starts, so that a program works under any
 // launcher, and without one.
 #pragma once

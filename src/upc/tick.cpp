@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // upc_tick.h and Berkeley's timers: nanoseconds of the monotonic clock.
 #include <time.h>
 

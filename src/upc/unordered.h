@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // During its lifetime, this thread's calls of the library do not order its cached accesses: the
 // runtime itself calls release() and acquire() where UPC requires them, and a relaxed atomic or an
 // access to a lock's word leaves the cache alone. Meant for single calls, so that OpenSHMEM calls

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Variables that programs see as constants. Only this file does not include the header that
 // declares them const, because it sets them.
 extern "C" {

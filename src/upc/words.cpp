@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Words that threads change atomically, and waiting for them.
 #include <dlfcn.h>
 #include <sched.h>

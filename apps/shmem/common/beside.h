@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Runs the same operations on two sets of data in one run, alternating in blocks; the second set is
 // kept out of the cache. When the cache cannot help a program, its cost is smaller than the
 // difference between two runs, so both must be timed within one run.

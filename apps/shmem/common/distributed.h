@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Distributed arrays, accessed element by element: what a PGAS compiler generates for `A[i]` if A
 // is distributed in blocks.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What all of these OpenSHMEM programs share: options, a clock, one line of JSON output, and
 // agreement on whether the results are correct on all PEs.
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // gups: random updates of a distributed table (after HPCC RandomAccess).
 //
 // By default an update is an atomic add. Addition commutes, so the final table is exact. With --xor

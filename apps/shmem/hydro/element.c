@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "element.h"
 
 // Corners of the six faces, counterclockwise when seen from outside.

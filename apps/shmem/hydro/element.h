@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The physics of one element and one node: an ideal gas, compressed and accelerated by its own
 // pressure.
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // hydro: explicit Lagrangian hydrodynamics on an unstructured mesh of hexahedra (similar to
 // LULESH).
 //

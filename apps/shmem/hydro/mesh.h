@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // An unstructured mesh of hexahedra: elements refer to their nodes by number, and the numbers say
 // nothing about positions.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The same time steps on one PE with ordinary arrays, for comparison.
 #pragma once
 

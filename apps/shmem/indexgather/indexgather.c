@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // indexgather: target[i] = table[index[i]], a random gather from a distributed table (after the
 // bale suite).
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The distributed cells: the box is divided into side*side*side cells, each at least as large as
 // the reach of the neighbour lists, and each PE owns a block of cells. A cell has `capacity` places
 // for atoms; place p of cell c is element c*capacity + p of every array.

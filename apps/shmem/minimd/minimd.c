@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // minimd: molecular dynamics of Lennard-Jones atoms with neighbour lists over distributed cells
 // (similar to miniMD).
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Neighbour lists of this PE's atoms: in ordinary local memory, although the listed atoms may be on
 // any PE.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The same atoms simulated on one PE: all pairs, no cells, no lists.
 #pragma once
 

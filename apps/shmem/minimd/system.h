@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The physical system: Lennard-Jones atoms in reduced units (as in miniMD's default input) in a
 // periodic box.
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // ptrans: C = A^T + C for matrices in a block-cyclic distribution over a grid of PEs (after
 // PARKBENCH's PTRANS).
 //

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "ssca2/graph.h"
 
 #include <stdlib.h>

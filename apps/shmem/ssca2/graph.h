@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // An undirected R-MAT graph without loops or duplicate edges, as adjacency lists (CSR).
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // ssca2: betweenness centrality of an R-MAT graph, kernel 4 of SSCA2, level by level.
 //
 // The adjacency lists and all per-vertex data are distributed in blocks. All PEs search from the

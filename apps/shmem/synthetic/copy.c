@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // copy: B[i] = A[i] for every i, with both arrays on another PE: one get and one put per element,
 // in order.
 //

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // prefetch: sum += A[f(i)] for 30,000 computed indices into a large array on another PE, each
 // prefetched k accesses ahead (Ferguson and Buettner, Caching Puts and Gets in a PGAS Language
 // Runtime, Listing 7).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // rand_gets: 30,000 gets at random locations in a large array on another PE.
 //
 // Hardly any element is read twice, so a cache cannot help. This measures what the cache adds to a

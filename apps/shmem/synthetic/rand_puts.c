@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // rand_puts: 30,000 puts to random locations in a large array on another PE. With --each, every put
 // completes before the next one starts.
 //

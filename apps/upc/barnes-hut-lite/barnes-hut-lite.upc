@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // barnes-hut-lite: gravitating bodies with the Barnes-Hut method, in its simplest parallel form.
 //
 // Thread 0 builds the tree in its own memory, and the other threads traverse it there through

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The octree of barnes-hut-lite: thread 0 builds it, all threads traverse it.
 #pragma once
 

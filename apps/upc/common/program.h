@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What all of these UPC programs share: options, a clock, one line of JSON output, and agreement on
 // whether the results are correct on all threads. Everything is in this header, so the command that
 // compiles a program names only the program's own files.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // cpi: pi as the integral of 4 / (1 + x^2) from 0 to 1, by the midpoint rule.
 //
 // The smallest complete UPC program: upc_forall distributes the iterations, every thread sums its

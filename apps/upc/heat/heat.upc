@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // heat: the diffusion of heat over a square plate, with Jacobi's method on a grid of points.
 //
 // Rows are distributed in blocks, one block per thread, and every thread reads the rows above and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // kmer-table: counts the words of length k in pieces of a random genome, in a hash table shared
 // by all threads.
 //

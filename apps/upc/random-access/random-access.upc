@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // random-access: exclusive ors at random locations in a table (after HPC Challenge's RandomAccess).
 //
 // An update is a read and a write, so concurrent updates of one word by two threads may get lost.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // stream-triad: a[i] = b[i] + alpha * c[i] over arrays distributed element by element (after
 // McCalpin's STREAM and HPC Challenge).
 //

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Berkeley UPC's atomic functions: bupc_atomicI64_fetchadd_strict and the like. Part of
  * bupc_extensions.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Berkeley UPC's collectives on values: each thread contributes one value of an assignable type T,
  * which must be arithmetic for reductions. All threads call them with the same type, root and
  * operation. They only move values: they do not order other accesses. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Berkeley UPC's non-blocking copies, and copies of more than one run of bytes. Part of
  * bupc_extensions.h.
  *

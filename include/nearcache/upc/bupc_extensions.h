@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Berkeley UPC's extensions, for programs that use them without checking for Berkeley's compiler:
  * they are in its <upc.h>, and so in ours. This file has timers, poll, threads and pointers; the
  * others have files of their own. */

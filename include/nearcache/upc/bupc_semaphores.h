@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Berkeley UPC's semaphores. Part of bupc_extensions.h. */
 #ifndef NEARCACHE_UPC_BUPC_SEMAPHORES_H
 #define NEARCACHE_UPC_BUPC_SEMAPHORES_H

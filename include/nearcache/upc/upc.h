@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* <upc.h> of UPC 1.3: the required library, as the translator reads it (UPC, not C). */
 #ifndef NEARCACHE_UPC_UPC_H
 #define NEARCACHE_UPC_UPC_H

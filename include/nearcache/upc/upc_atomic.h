@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Atomic operations on shared memory (UPC optional library, section 7.5).
  *
  * A domain fixes a type (UPC_INT, _UINT, _LONG, _ULONG, _LLONG, _ULLONG, _INT32, _UINT32, _INT64,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Private pointers to other threads' memory (UPC optional library, section 7.7). */
 #ifndef NEARCACHE_UPC_UPC_CASTABLE_H
 #define NEARCACHE_UPC_UPC_CASTABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives (UPC library specifications 1.3, section 7.3; upc_types.h has the flags and
  * operations).
  *

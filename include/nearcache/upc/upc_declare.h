@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How these headers declare the library's functions: once, both for the translator, which reads
  * them as UPC, and for C code that uses nearcache/upc_runtime.h, where each pointer to shared is an
  * ncupc_ptr.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions of <upc.h>, for UPC programs and for C. */
 #ifndef NEARCACHE_UPC_UPC_FUNCTIONS_H
 #define NEARCACHE_UPC_UPC_FUNCTIONS_H

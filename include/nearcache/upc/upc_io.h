@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Parallel input and output (UPC optional library, UPC-IO).
  *
  * Every function is collective. All threads pass the same fd, flags and other arguments, with two

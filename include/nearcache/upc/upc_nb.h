@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Non-blocking copies (UPC optional library, section 7.8).
  *
  * Until a copy is complete, its source must not be written and its destination must be neither read

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A hint to the cache to fetch other threads' data: an extension of Nearcache. */
 #ifndef NEARCACHE_UPC_UPC_PREFETCH_H
 #define NEARCACHE_UPC_UPC_PREFETCH_H

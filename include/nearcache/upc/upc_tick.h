@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A high-resolution clock (UPC optional library, section 7.6). Plain C. */
 #ifndef NEARCACHE_UPC_UPC_TICK_H
 #define NEARCACHE_UPC_UPC_TICK_H

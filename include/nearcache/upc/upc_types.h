@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Types and constants shared by the UPC libraries (UPC library specifications 1.3, section 7.3.1).
  * Plain C, so that the translated program can include it too.
  *

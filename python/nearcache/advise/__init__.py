@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`nearcache advise`: run a program once with a trace and say whether caching would help, how, and
 how much.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is advised: for a program, for each of its windows, and what to set."""
 
 from __future__ import annotations

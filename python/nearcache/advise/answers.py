@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The JSON answers of nearcache-simulate, as far as advice reads them (written by src/simulate,
 described in docs/trace.md)."""
 

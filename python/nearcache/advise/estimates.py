@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What gets and hits cost, and how much storage and index is enough."""
 
 from __future__ import annotations

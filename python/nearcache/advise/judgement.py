@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Turns traces into advice: which mode is safe, what it would save, how much storage it takes, or
 why caching is not worth it.
 

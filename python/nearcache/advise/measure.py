@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Gathers the evidence for advice: traces of a run, and what nearcache-simulate derives from
 them."""
 

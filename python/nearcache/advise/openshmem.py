@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Advice for OpenSHMEM and UPC programs: whether the page cache helps, at what size, and whether
 the program keeps its contract.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`nearcache report FILE --html OUT`: a report as one page, readable without network or scripts.
 
 timeline, histograms, ranks, adaptations    figures with their tables, drawn by svg and bars

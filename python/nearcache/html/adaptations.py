@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Charts of how the tuner changed index and storage while the program ran."""
 
 from __future__ import annotations

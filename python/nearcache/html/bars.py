@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Bars over classes or ranks, side by side or stacked, with their labels."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Histograms of the sizes of gets and of how often keys are requested (the paper's Fig. 2)."""
 
 from __future__ import annotations

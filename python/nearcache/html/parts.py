@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The parts of a page: tables, and figures with their legend, drawings, tips and table."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How ranks differ as origins of gets, and where their gets go."""
 
 from __future__ import annotations

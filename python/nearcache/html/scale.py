@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ticks, and texts of quantities on axes and in tables."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Windows, options and counters: the tables at the end of the page."""
 
 from __future__ import annotations

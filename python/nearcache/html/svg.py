@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes SVG: elements with escaped attributes and texts, and the frame (axes, scales) of a
 chart."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sections only for OpenSHMEM and UPC programs: symmetric objects, and the calls that were
 acquires."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Charts over time: access types, hit ratio, storage. The report's counters are cumulative; the
 charts show the increase per slot."""
 

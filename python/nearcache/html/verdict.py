@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The verdict in plain words, and the key figures."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Assembles the page: the report's parts in the template, with its style and script inlined."""
 
 from __future__ import annotations

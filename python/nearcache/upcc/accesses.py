@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Accesses to shared objects: gets, puts, pointer-to-shared arithmetic, and the temporaries that
 these need."""
 

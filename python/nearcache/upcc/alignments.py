@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The alignment that a static shared object requests by its type, _Alignas or an attribute: in C,
 it is a pointer without any of these (C11 6.7.5)."""
 

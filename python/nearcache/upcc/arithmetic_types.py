@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """C's arithmetic types: specifiers, promotions and the usual conversions (C11 6.2.5, 6.3.1)."""
 
 from __future__ import annotations

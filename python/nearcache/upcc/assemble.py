@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Assembles the C text: head, the #include lines of the source, the runtime's header, #undef lines,
 the translated text."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """upcc's command line: splits the options of C compilers, and a few of upcc's own, into the words
 for each step."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Evaluates integer constant expressions with C's values and types, as far as a layout or a check
 needs them (C11 6.6).
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Conversions between pointers-to-shared, and the rules for assignments and casts (UPC 1.3,
 6.4.3)."""
 

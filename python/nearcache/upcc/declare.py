@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Derives types from the syntax of declarations, and checks UPC's rules for what may be shared (UPC
 1.3, 6.5)."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lowers the program's declarations and definitions: typedefs, objects, functions, at file scope
 and within functions."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Messages about UPC sources in the style of C compilers: `file:line:col: error: message`, the
 source line, a caret."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """upcc: runs the steps that its command line requests, as C compilers do.
 
 main(words) -> exit code

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lowers expressions: shared lvalues become gets and puts, pointer-to-shared arithmetic becomes
 calls, everything else stays as it is.
 

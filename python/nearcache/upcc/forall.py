@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lowers upc_forall (UPC 1.3, 6.6.2): a `for` whose body is executed by one thread per iteration.
 
 If the loop counts by one and its affinity follows the count, the iterations of other threads are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A script for gdb (`source`) that shows pointers-to-shared by thread, phase and address, and reads
 shared objects.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Grammar of declarators, declarations and initialisers, with GNU's attributes, nested functions
 and old designators."""
 

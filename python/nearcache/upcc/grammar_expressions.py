@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Grammar of GNU C's and UPC's expressions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Grammar of declaration specifiers: UPC's qualifiers, GNU's attributes wherever allowed,
 structures and enumerations."""
 

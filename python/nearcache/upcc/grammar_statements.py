@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Grammar of GNU C's and UPC's statements."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Hoists the definitions needed by static shared objects of functions.
 
 Such an object is placed and initialised outside its function, where the types of the function's

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Walks initialisers along the type that they fill (C11 6.7.9), because null pointers and
 pointers-to-shared differ from C's."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Keywords of UPC 1.3, C11 and GNU C, and their token kinds (pycparser's names where it has
 them)."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The lexer of preprocessed UPC, which turns the whole text into a list of tokens at once.
 
 Every token is matched by one regular expression whose alternatives are ordered by frequency.

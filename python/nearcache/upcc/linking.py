@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Links a UPC program: the user's objects, the runtime, the cache, the OpenSHMEM."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Loops of upc_forall over the thread's own elements, in which accesses are plain C that the C
 compiler vectorises.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lowers UPC to C: lower() turns the syntax tree of a UPC file into one of C that calls the runtime
 (nearcache/upc_runtime.h).
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lowers main of a UPC program: the runtime calls it as int ncupc_main(int, char **) on every
 thread, however the source declares it."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lowers unary, binary and conditional operators whose operands may be shared or point to shared
 objects (UPC 1.3, 6.4.1, 6.4.2, 6.4.4)."""
 

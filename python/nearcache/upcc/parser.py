@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Parses preprocessed UPC (with GNU C's extensions) into a syntax tree of pycparser and upc_ast
 nodes.
 

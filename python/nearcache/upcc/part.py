@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Base class of the lowering's parts.
 
 A part receives the file's Unit and, under their names, the parts that its class annotates. Its

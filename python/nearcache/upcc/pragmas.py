@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Interprets pragmas: UPC's mode of accesses, and whether structs are packed."""
 
 import re

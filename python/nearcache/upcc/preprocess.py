@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs the C preprocessor on a UPC source and takes its output apart.
 
 `cc -E -dD -dI` prints every #define, #undef and #include in place, besides the expanded text. The

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Prints expressions with the parentheses that C requires and those that -Wall would otherwise warn
 about, but no others."""
 

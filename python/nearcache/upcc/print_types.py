@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Prints declarations: specifiers, declarators, structures and enumerations, with attributes at
 their original places."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Prints a syntax tree as readable C that the C compiler relates to lines of the UPC source.
 
 Every statement, declaration and member notes its source line in a mark at the beginning of its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rewrites declarators for C: pointers-to-shared become ncupc_ptr; shared and its layout are
 removed."""
 

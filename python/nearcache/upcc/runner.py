@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs the commands of upcc's steps, with a folder for intermediate files."""
 
 from __future__ import annotations

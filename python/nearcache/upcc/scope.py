@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The symbol table: identifiers and tags by scope."""
 
 from __future__ import annotations

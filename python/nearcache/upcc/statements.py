@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lowers statements: synchronisation statements and pragmas change; others only contain expressions
 and declarations."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Finds what C does not accept as constant in lowered initialisers of static objects."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lowers objects: static shared data become pointers set by the runtime at the start, private
 objects stay declarations.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Handles system headers: the program knows their declarations, whose types are computed on first
 use, but they are not printed."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The parser's view of its tokens: lookahead, backtracking, type names in scope, and messages that
 quote the source."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The toolchain of upcc: the C compiler, one OpenSHMEM of this machine, and Nearcache's libraries
 built for it."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Translates a UPC file to C text: preprocessor, parser, lowering, printer; relates diagnostics to
 the source."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Turns types back into syntax, for the C output."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The types of UPC: C's types, and what `shared` adds to them (UPC 1.3, sections 6.5.1 and 6.5.2).
 
 A type knows its qualifiers and, if it is shared, its `block`: how many consecutive elements lie on

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The state that all parts of the lowering share for a file: its options, the current scope and
 function, and the diagnostics."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Nodes for UPC and GNU C that pycparser's own syntax tree lacks.
 
 They behave like those of pycparser.c_ast: slots, children(), iteration over the child nodes,

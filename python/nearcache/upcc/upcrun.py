@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """upcrun: starts a UPC program under its OpenSHMEM's launcher, with the environment that both need.
 
 It replaces itself with the launcher, so that signals, standard input and output and the exit code

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Acquires: how long mode transparent may serve what was read, namely until the program may have
 // learned of others' writes. One object per process.
 #pragma once

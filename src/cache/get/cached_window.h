@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The cache of one window as a front end drives it: which gets it answers, what it keeps of a get
 // in flight, what own writes and synchronisation mean for it, and the mode's rule. Knows nothing of
 // MPI: the front end interprets the calls (key, bytes, target), issues the gets, and reports when

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The cost of a remote get, learned from sampled gets: latency plus time per byte.
 #pragma once
 

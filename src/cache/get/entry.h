@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What the get cache stores about one cached get, or about one piece of free storage.
 #pragma once
 

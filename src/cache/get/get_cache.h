@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The get cache: variable-size entries of remote data, after CLaMPI (Di Girolamo, Vella, Hoefler,
 // IPDPS 2017).
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Tells the tuner whether missed keys are requested again. Uses a sample of keys, so that a scan
 // cannot mislead it.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The index of the get cache: a bucketised cuckoo hash table (Pagh and Rodler; Fotakis et al.;
 // CLaMPI, section III.C).
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Where the bytes of a datatype lie: its type map as a list of blocks. The front end creates the
 // layouts.
 #pragma once

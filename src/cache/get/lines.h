@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Learns how long a line small gets should fetch around the requested bytes, from whether
 // neighbouring bytes are requested, too.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Gets in flight: what must be copied where once their data has arrived. Their number is not
 // limited.
 #pragma once

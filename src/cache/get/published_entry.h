@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What readers without the engine's lock may know of a cached entry: the place of its bytes, and
 // its key. Works like a sequence lock: the sequence is odd while the other fields are valid. A
 // reader that has copied the bytes checks that the sequence is still the same.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Where contiguous entries lie in the memory of their targets. Finds the entry for a get of a part
 // of it, or for a get that overlaps it.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The storage of the get cache: one arena, best fit, descriptors in address order (CLaMPI, section
 // III.C.2-3).
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Detects streams of small gets that miss. If lines follow each other, they become longer. If gets
 // are at equal distances, the next places are fetched along with the requested one.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Adapts index and storage to the program, after CLaMPI's adaptive strategy (section III.E).
 //
 // The paper's rules: many conflicting accesses grow the index, and a sparse index shrinks. Many

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What a reader knows about the versions of a window's targets: which of the data that it read
 // before the last acquire it may still serve (mode coherent).
 //

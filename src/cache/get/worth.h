@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Learns whether it pays to store what was fetched: per power of two of the size, separately for
 // keys that were requested before and for new ones, from the fate of entries that were stored (hit,
 // or evicted without a hit).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Which bytes of which targets this rank has written itself, so that no entry older than a write is
 // served.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Non-blocking gets that are in flight: each delivers its lines to a place of its own in a staging
 // area, where they stay until the next quiet.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // One bit for every byte of a page, telling which bytes were written.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Which heuristics the page cache uses: all of them, except when `bench/run pages` measures what
 // each is worth.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Byte ranges in flight to other PEs that no page holds: puts of evicted pages, direct puts,
 // atomics.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The page cache: a write-back cache of other PEs' memory, one per context (Ferguson and Buettner,
 // PGAS 2015, section III).
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Checks those invariants of the page cache that its state shows (for their numbers see
 // page_cache.h). Tests call this after every operation.
 #include <bit>

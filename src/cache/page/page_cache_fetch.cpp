@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Page cache, the path from the network: demand fetches and fetches ahead.
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Page cache, the path to the network: written bytes, write-back, and accesses that bypass the
 // cache.
 #include <algorithm>

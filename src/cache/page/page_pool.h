@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The set of cached pages and the choice of victims: an index by (PE, page number) and 2Q
 // replacement.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What the page cache requires of the layer below it: one-sided transfers in one ordering domain
 // (an OpenSHMEM context).
 #pragma once

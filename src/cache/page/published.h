@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Values that are written with a lock held and read without it.
 //
 // A thread without the lock that sees a published number also sees everything written before it was

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Decides how much more than requested a fetch brings in: forward, backward, with a stride, or
 // around the miss.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The pages of the most recent events, by hash: only a hint.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Detects that the program's writes are scattered, with a few bytes per page. Small puts then
 // bypass the pages.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Detects that the program's reads are scattered and hardly ever repeat, so that caching cannot
 // help.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cache/page/write_masks.h"
 
 namespace nearcache {

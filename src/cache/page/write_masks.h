@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The write masks: for every page with written bytes, which of them are dirty and which are in
 // flight. Pages are listed in the order of their first writes.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Finds a shard's entries by parts of them, without its lock: maps the hash of a block of memory to
 // the numbers of entries that may lie in it. What is published of these entries (published_entry.h)
 // is decisive, so nothing here need be right: an entry that is not found is fetched again, one that

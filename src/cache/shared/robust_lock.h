@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A lock in memory shared between processes. If a process dies holding it, the next one gets it and
 // is told so: the data that the lock protects may then be in any state.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // One part of the cache that the ranks of a node share: an engine (cache/get) in shared memory,
 // used under a lock, and what is published of its entries, which is read without the lock.
 //

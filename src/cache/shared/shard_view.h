@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The shards of a shared cache as hits read them: without a lock, and without any line of memory
 // but those of what is found. All shards have the same layout and are contiguous, so addresses are
 // computed; the size of each index is remembered from the last time it was asked for.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // One cache of a window for all ranks of a node, in memory that they share.
 //
 // The region begins with what is common to all: sizes, policy, a clock, names of layouts. The

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The hidden window of a group of ranks through which coherent windows announce readers and writes
 // (docs/semantics.md, "Coherent mode"). Created with the group's first window that may be coherent;
 // each such window has a slot in it, with the same number at all ranks.

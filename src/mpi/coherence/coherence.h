@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The process-wide part of coherent mode (docs/semantics.md, "Coherent mode"): which windows may be
 // coherent, who reads them, and which calls reveal this rank's writes.
 #pragma once

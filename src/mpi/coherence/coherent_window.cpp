@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/coherence/coherent_window.h"
 
 #include <algorithm>

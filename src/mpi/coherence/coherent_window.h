@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // One window's part of coherent mode (docs/semantics.md, "Coherent mode"): this rank as a writer of
 // others' memory, as the owner of its own, and, if the window's mode is coherent, as a reader that
 // keeps what it read across acquires.

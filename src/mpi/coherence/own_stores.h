@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Announces this rank's stores into its own window memory to readers: at each release, the regions
 // stored to since the last one get a new version.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Coherent mode: where MPI will write to this rank's memory in a call that receives. The generated
 // entry points announce it before they pass the call on, if some rank reads windows of this
 // process. The range announced covers everything that the call may write, and may be larger.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Creation and freeing of windows: decides which windows are cached, and how.
 #include <algorithm>
 #include <cstring>

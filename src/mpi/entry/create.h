@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Shared by the generated entry points of window creation: decides whether and how a new window is
 // cached. Implemented in create.cpp.
 #pragma once

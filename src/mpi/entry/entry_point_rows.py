@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads entry_points.txt: the rows, with their C prototypes parsed."""
 
 import re

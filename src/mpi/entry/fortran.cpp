@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #if defined(NEARCACHE_FAMILY_OPENMPI) || defined(NEARCACHE_FAMILY_MPICH)
 
 #include "mpi/entry/fortran.h"

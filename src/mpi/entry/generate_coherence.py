@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Generates what an entry point reports before its call goes down, in C and in Fortran: a release,
 and where the call receives (see entry_points.txt)."""
 

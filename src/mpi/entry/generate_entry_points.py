@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Derives code from entry_points.txt for one MPI: see the head of that file for the rows' meaning.
 
     generate_entry_points.py --table entry_points.txt --family mpich --cc gcc --include DIR --define X --out DIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Generates the Fortran entry points of entry_points.txt's rows: their symbols, and their code (see
 fortran.h)."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Generates the wrappers of the network model (network_model.cpp): for every row that moves data,
 completes it, or reports that a request is complete."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Generates the functions of the RMA engine's layer (rma/layer.cpp), for every row on windows that
 the engine handles itself; calls on other windows go down."""
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The path of one get, from the program to the cache or to MPI (docs/architecture.md). Shared by
 // the generated MPI_Get, MPI_Rget and their large-count forms.
 #pragma once

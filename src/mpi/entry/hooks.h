@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What the generated wrappers report to the cache: acquires, and what becomes of requests.
 // Implemented in requests.cpp.
 #pragma once

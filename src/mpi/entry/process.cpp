@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Start and end of MPI: the context learns about its job, and the report is written.
 #include "mpi/process/context.h"
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The functions of nearcache/mpi.h.
 #include "nearcache/mpi.h"
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Synchronisation: passed to MPI, or answered here if nothing is outstanding; then the mode's rule
 // is applied (see the table in docs/semantics.md).
 #include <vector>

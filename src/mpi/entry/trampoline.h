@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* How an exported entry point reaches its code: by a jump through a slot of a table.
  *
  * The dynamic linker binds a preload object before the object can find out whether it fits the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Puts and accumulates: passed to MPI, and noted so that no entry older than one of our own writes
 // is served. Shared by their generated entry points.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The MPI front end's one context object: options, windows, and what the process knows about its
 // job.
 #pragma once

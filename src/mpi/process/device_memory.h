@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Tells which of the program's buffers are in GPU memory, which only the driver and a GPU-aware MPI
 // can read and write.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The MPI family the process runs with: objects built for one family must not touch the handles of
 // another.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Known defects of the program's MPI, by its version; host_defects.def lists them.
 #pragma once
 

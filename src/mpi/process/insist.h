@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Calls on hidden windows, whose errors only we see.
 #pragma once
 

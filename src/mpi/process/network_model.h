@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A modelled network below the cache: delays the completion of every one-sided operation to L +
 // size * G, so that networks that are not available can be studied on one machine. All output is
 // labelled as modelled. Zero-byte operations take no time. The set of wrapped functions is

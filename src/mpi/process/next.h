@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The functions below us: one plain table, filled once at startup, so that a call costs one
 // indirect jump.
 //

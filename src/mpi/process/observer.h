@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Observes the program, for the trace (option `trace`) and the details of the JSON report.
 //
 // Windows ask wanted() once, when they are created. If nothing is wanted, a get pays for one test

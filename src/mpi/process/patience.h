@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Nearcache's own collective calls, which must not hang if some rank does not take part.
 #pragma once
 

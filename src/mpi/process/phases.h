@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Quiet phases: while no rank writes, mode transparent may keep what it read even though gets
 // complete (docs/semantics.md, "Quiet phases").
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Keeps MPI's progress going while calls are answered from the cache (docs/semantics.md,
 // "Progress").
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Gathers the counters of all ranks at rank 0, which writes the report.
 #include <algorithm>
 #include <cstdio>

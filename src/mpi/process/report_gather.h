@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What the report and the trace say about the MPI that the program runs on.
 #pragma once
 

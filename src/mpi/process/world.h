@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What this process knows about the ranks that were started with it. It finds out without ever
 // waiting for a rank that does not answer.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/rma/elements_of.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Translates MPI's datatypes and operations into the RMA engine's terms.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A window whose one-sided communication is done by the engine: MPI's calls on it, with their
 // epochs and errors.
 //

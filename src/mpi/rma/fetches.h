@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Requests of gets and fetching accumulates on windows of the engine while their data is in flight:
 // generalized requests of the host. The agent makes no MPI calls, so these requests are completed
 // by the program's calls that look at requests (fetches.cpp handles MPI_Wait and the like).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Windows of the host MPI on this rank alone. They serve as the handles of the engine's windows,
 // and provide their names, attributes, info and error handlers.
 //

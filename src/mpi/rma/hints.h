@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The info keys of a window that the standard defines (MPI-4.1, 12.2.1), with their defaults. The
 // window of the host behind the handle cannot answer for them: it has memory of another kind, and
 // some hosts accept the keys only when a window is created. The engine needs none of them: it

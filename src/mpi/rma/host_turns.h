@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Calls of the host for its progress. A program may wait for others by calls that the engine
 // answers itself, again and again: it tests an epoch, or gets a word of another rank until it
 // changes. The others may meanwhile wait for its messages, which many hosts move only while they

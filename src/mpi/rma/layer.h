@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The RMA engine as a layer below the cache (front/layer_stack.h): executes calls that concern its
 // windows and passes all others on. The set of functions it wraps is generated from
 // entry_points.txt (entry/generate_rma.py).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The most recent operations on windows of the engine. The next ones are mostly of the same kind
 // and then need not look up their types and operations. Changes only in programs without threads.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // This process as a rank of the RMA engine: network, engine and agent, from the first window that
 // the engine may take until MPI_Finalize.
 //

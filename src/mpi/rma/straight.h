@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The fast path of calls: from their entry points straight to the memory of a near target
 // (rma/near.h), bypassing the cache and the layers. It serves the most recently used window, in
 // programs without threads, while nothing in between needs to see its calls: the window is paused

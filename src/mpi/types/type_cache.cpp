@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Layouts by datatype. Those of predefined types are in a table that is read without a lock. Those
 // of the program's own types are attributes of the datatype, which MPI deletes along with it, so
 // that a reused handle never finds an old layout.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/types/type_map.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Reads the type map of a datatype from its constructor calls (MPI_Type_get_envelope and
 // _get_contents).
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What is known about predefined datatypes, by handle. Read without a lock, because every get needs
 // a layout first.
 #pragma once

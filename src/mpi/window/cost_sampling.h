@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Measures the cost of a window's remote gets on a sample of them: the get itself plus its share of
 // the synchronisation that completes it, or of the wait for its request. If a get costs no more
 // than a hit would, caching cannot gain, and gets bypass the cache (design, "do no harm").

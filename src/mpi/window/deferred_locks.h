@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Shared locks that the program has asked for but that have not been passed to MPI yet
 // (docs/semantics.md, "Shared locks"). MPI may acquire a lock as late as the first operation of its
 // epoch, so an epoch whose gets are all served from the cache needs no lock at all. But no other

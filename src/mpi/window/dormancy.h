@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Keeps a program from paying for look-ups in mode transparent when too few of its gets repeat.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The path of one get through a window: what the call means, whether the cache is consulted, and
 // what is measured and reported.
 #include <climits>

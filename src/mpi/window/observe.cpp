@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What a window reports to the observer: its gets, writes and sizes (observer.h).
 #include <utility>
 

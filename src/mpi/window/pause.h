@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Pauses: for a while, calls on a window that has nothing in the cache, and would put nothing
 // there, go straight to MPI without being noted (docs/architecture.md, "Windows that pause").
 #pragma once

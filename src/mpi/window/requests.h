@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Requests of Rgets whose data is to be cached or whose cost is measured. The program may change
 // the buffer once the request is complete, so the data must be copied then, not at the end of the
 // epoch.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The clock used to sample the cost of gets. Under SimGrid's SMPI it is the simulated clock: the
 // real time of a get means nothing there, and a cost that varied from run to run would make the
 // cache behave differently, and with it the simulation's result.

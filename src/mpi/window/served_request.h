@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The request of Rgets that were served from the cache. Many MPIs give all requests that are
 // complete at once the same handle, of an object that is never counted or freed. With those, that
 // handle is returned without calling MPI, and waiting for it needs no call either. With others, a

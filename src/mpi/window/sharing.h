@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Determines which ranks of a window's communicator share a cache (option share), and gives them
 // access to its memory.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Synchronisation of a window, and its own writes: what they mean to the cache, and what of them is
 // measured.
 #include <algorithm>

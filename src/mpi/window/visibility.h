@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Determines whether we see everything that a program does to a window.
 //
 // Interposition can be bypassed: a tool in front of us calls PMPI_X, a language binding ends in

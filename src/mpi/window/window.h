@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // One MPI window: maps its calls to operations of its cache (cache/get/cached_window.h), decides
 // which of its gets are measured or bypass the cache, and reports about them.
 #pragma once

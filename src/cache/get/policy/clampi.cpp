@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // CLaMPI's victim selection (section III.D): evicts, from a sample of index slots, the entry with
 // the lowest score R = R_T * R_P, where R_T = last access / now and R_P = min(|average get -
 // adjacent free space| / average get, 1). After one eviction the newcomer fits or fails (weak

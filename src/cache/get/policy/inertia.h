@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Learns whether evictions were right. For a sample of them it remembers which entry was evicted
 // for which, and observes which of the two is requested first.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Exact least recently used, for comparison: evicts from the cold end until the newcomer fits.
 #include "cache/get/policy/policy_view.h"
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Victim selection and admission: which entry is evicted when index or storage is full, and which
 // newcomer is not admitted.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // The get cache as its policies see it: the entries, what is known about them, and what a policy
 // may do to them.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // Entries in an order that a policy maintains: a doubly linked queue, with its links beside the
 // descriptors.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // RATE, the default policy: keeps what saves the most time per get.
 //
 // The value of an entry is its expected hits per get times its cost, the measured L + size * G: the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // What the cache has learned about when keys are requested again: RATE's estimate of hits per get.
 //
 // A key that was requested again h times in T gets is expected (h + 1) / (T + 1/r) times per get,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // SIEVE (Zhang, Yang, Yue, Vigfusson, Rashmi, NSDI 2024), for comparison.
 //
 // Entries are queued in the order of their arrival; a hit sets a bit and moves nothing. A hand

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // A small memory of how often keys were requested, so that an entry's past survives its eviction.
 //
 // A count-min sketch with conservative update and four 8-bit counters per index entry; the three

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 // W-TinyLFU (Einziger, Friedman, Manes, ACM Transactions on Storage 2017), for comparison.
 //
 // Newcomers enter a small LRU window. An entry that falls out of it is a candidate for the main
