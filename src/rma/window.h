@@ -243,6 +243,15 @@ class Window {
     uint64_t fetching = 0;  // the last transfer that fetches
   };
 
+  // Of active-target epochs by messages.
+  struct ActiveState {
+    // Posts not yet used by a start: of near targets, by rank, and of this rank, by far peer.
+    std::unordered_map<int, uint32_t> posts, posted;
+    // By peer: requests that come before this rank has posted, or after a fence that is not over
+    // here. No peer is in both.
+    std::unordered_map<int, BatchWriter> before_post, after_fence;
+  };
+
   enum class Lock : uint8_t { none, wanted, held };
   struct Target {
     uint64_t issued = 0;    // messages numbered so far
@@ -286,8 +295,12 @@ class Window {
   Target& target(int rank);
   Target* known(int rank) const;  // null: nothing was ever requested of it
   bool comes_ahead(int peer, const Head& request) const;
-  bool has_posted(int peer) const { return posted_.contains(peer); }
+  ActiveState& active() {
+    if (state_ == nullptr) state_ = std::make_unique<ActiveState>();
+    return *state_;
+  }
   bool take_or_hold(int peer, const Message& message);
+  void take_held(int peer, const BatchWriter& messages);
   uint64_t epoch() const { return fence_.entered() + starts_; }
   Commons* make_commons(const Memory& memory);
   void list_nears();
@@ -352,16 +365,8 @@ class Window {
   mutable Target* recent_ = nullptr;                 // the last one looked up
   mutable int recent_rank_ = -1;
   std::unordered_map<int, std::vector<Deferred>> deferred_;  // by near target
-  // Posts not yet used by a start: of near targets, by rank, and of this rank, by far peer.
-  std::unordered_map<int, uint32_t> posts_, posted_;
-  uint64_t starts_ = 0;  // access epochs with far targets
-  // By peer: requests that come before this rank has posted, or after a fence that is not over
-  // here.
-  struct Ahead {
-    bool before_post = false;  // the first one waits for a post
-    BatchWriter messages;
-  };
-  std::unordered_map<int, Ahead> ahead_;
+  uint64_t starts_ = 0;                                      // access epochs with far targets
+  std::unique_ptr<ActiveState> state_;                       // once it is needed
   bool all_locked_ = false;
   uint64_t transfers_ = 0;  // done by the network, in flight
   std::atomic<bool> broken_{false};

@@ -59,7 +59,8 @@ bool Window::post(std::span<const int> origins) {
     if (near(rank) != nullptr) {
       engine_->outbox().append(peer, head(Kind::post));
     } else {
-      ++posted_[peer];
+      ++active().posted[peer];
+      if (const auto held = active().before_post.extract(peer)) take_held(peer, held.mapped());
     }
   }
   take_ahead();
@@ -87,13 +88,13 @@ bool Window::started(std::span<const int> targets) {
     return true;
   }
   const auto can_start = [&](int rank) {
-    return near(rank) != nullptr ? posts_.contains(rank) : !crowded(rank);
+    return near(rank) != nullptr ? active().posts.contains(rank) : !crowded(rank);
   };
   if (!std::ranges::all_of(targets, can_start)) return false;
   ++starts_;
   for (const int rank : targets) {
     if (near(rank) != nullptr) {
-      use_up(&posts_, rank);
+      use_up(&active().posts, rank);
     } else if (!engine_->is_lost(members_.peer(rank))) {
       start_far(rank, &target(rank));
     }
@@ -139,9 +140,12 @@ bool Window::completed_by(size_t origins) {
 // this rank's program.
 bool Window::comes_ahead(int peer, const Head& request) const {
   const bool waits = is_operation(request.kind) || request.kind == Kind::locate;
-  return (waits && request.odd_epoch == fence_.odd() && !messages_met()) ||
-         (request.kind == Kind::start && !has_posted(peer)) ||
-         (!ahead_.empty() && ahead_.contains(peer));
+  if (waits && request.odd_epoch == fence_.odd() && !messages_met()) return true;
+  const bool is_start = request.kind == Kind::start;
+  if (state_ == nullptr) return is_start;
+  return (is_start && !state_->posted.contains(peer)) ||
+         (!state_->before_post.empty() && state_->before_post.contains(peer)) ||
+         (!state_->after_fence.empty() && state_->after_fence.contains(peer));
 }
 
 // Returns false also if the peer is not a member.
@@ -155,11 +159,11 @@ bool Window::take(int peer, const Message& message) {
 bool Window::take_or_hold(int peer, const Message& message) {
   const bool is_start = message.head.kind == Kind::start;
   if (!broken_ && comes_ahead(peer, message.head)) {
-    const auto [found, is_first] = ahead_.try_emplace(peer);
-    if (is_first) found->second.before_post = is_start;
-    return found->second.messages.hold(message.whole);
+    auto& [posts, posted, before_post, after_fence] = active();
+    const bool for_post = before_post.contains(peer) || (is_start && !after_fence.contains(peer));
+    return (for_post ? before_post : after_fence)[peer].hold(message.whole);
   }
-  if (is_start) return use_up(&posted_, peer), true;
+  if (is_start) return use_up(&active().posted, peer), true;
   return exposure_.take(peer, message);
 }
 
@@ -175,20 +179,31 @@ void Window::put_apart(int peer, const Head& head, bool in_place) {
 
 void Window::take_ahead() {
   say_over();
-  if (ahead_.empty()) return;
-  const auto may_go = [this](const auto& each) {
-    return broken_ || (each.second.before_post ? has_posted(each.first) : messages_met());
-  };
-  if (std::ranges::none_of(ahead_, may_go)) return;
-  for (const auto& [peer, held] : std::exchange(ahead_, {})) {
-    BatchReader reader(held.messages.bytes());
-    for (Message message; reader.next(&message);) take_or_hold(peer, message);
-    exposure_.settle();
+  if (state_ == nullptr) return;
+  if (!state_->after_fence.empty() && (messages_met() || broken_)) {
+    for (const auto& [peer, messages] : std::exchange(state_->after_fence, {}))
+      take_held(peer, messages);
+  }
+  if (!state_->before_post.empty() && broken_) {
+    for (const auto& [peer, messages] : std::exchange(state_->before_post, {}))
+      take_held(peer, messages);
   }
 }
 
+// Some may have to wait again.
+void Window::take_held(int peer, const BatchWriter& messages) {
+  BatchReader reader(messages.bytes());
+  for (Message message; reader.next(&message);) take_or_hold(peer, message);
+  exposure_.settle();
+}
+
 void Window::refuse_held() {
-  for (const auto& [peer, held] : std::exchange(ahead_, {})) exposure_.refuse(peer, held.messages);
+  if (state_ != nullptr) {
+    for (auto* const held : {&state_->before_post, &state_->after_fence}) {
+      for (const auto& [peer, messages] : std::exchange(*held, {}))
+        exposure_.refuse(peer, messages);
+    }
+  }
   exposure_.refuse_held();
 }
 
@@ -203,7 +218,7 @@ bool Window::take_token(int peer, const Message& message) {
   if (message.head.kind == Kind::lock_freed) {
     exposure_.grant();
   } else if (message.head.kind == Kind::post) {
-    ++posts_[rank];
+    ++active().posts[rank];
   } else if (!fence_.arrived(rank, message.head.token, message.head.displacement, message.pieces)) {
     return false;
   }

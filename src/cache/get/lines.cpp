@@ -13,7 +13,8 @@ Lines::Seen* Lines::Sample::find(uint64_t hash) {
 // Returns true if it replaces another one that was not used.
 bool Lines::Sample::add(Seen* seen, uint64_t hash, uint16_t at, uint16_t when) {
   const bool unused = seen->name != 0 && !seen->used;
-  *seen = {name_of(hash), at & 0x7fff, false, when};
+  *seen = {.name = name_of(hash), .when = when};
+  seen->at = at & 0x7fff;
   if (bits_ < most_bits && ++kept_ > slots) {
     ++bits_;
     kept_ /= 2;
