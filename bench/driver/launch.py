@@ -32,6 +32,7 @@ ALWAYS = {
         "PRTE_ALLOW_RUN_AS_ROOT": "1",
         "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
     },
     # Open MPI 4 crashes in shmem_finalize if its hook of the system's memory calls is active.
     "oshmem": {
