@@ -8,6 +8,7 @@
 #include "mpi/entry/create.h"
 #include "mpi/entry/hooks.h"
 #include "mpi/mpi_api.h"
+#include "mpi/process/info_value.h"
 #include "mpi/process/next.h"
 #include "mpi/rma/layer.h"
 #include "mpi/window/requests.h"
@@ -17,16 +18,6 @@
 
 namespace nearcache::mpi {
 namespace {
-
-std::string info_value(MPI_Info info, const std::string& key, bool* found) {
-  char value[MPI_MAX_INFO_VAL + 1] = {};
-  int flag = 0;
-  *found = info != MPI_INFO_NULL &&
-           next.Info_get(info, const_cast<char*>(key.c_str()), MPI_MAX_INFO_VAL, value, &flag) ==
-               MPI_SUCCESS &&
-           flag != 0;
-  return value;
-}
 
 // CLaMPI's values, by name or, in programs compiled with its own header, by number.
 std::string mode_of_clampi(const std::string& value) {
@@ -45,18 +36,18 @@ void set_from_info(Options* options, const char* name, const std::string& key,
 
 // Returns whether the info object names a mode.
 bool read_info(MPI_Info info, Options* options) {
-  bool found = false, names_mode = false;
+  bool names_mode = false;
   for (const char* key : {"CLAMPI_MODE", "clampi_mode"}) {
-    const std::string value = info_value(info, key, &found);
-    if (found) set_from_info(options, "mode", key, mode_of_clampi(value));
-    names_mode = names_mode || found;
+    const auto value = info_value(info, key);
+    if (value) set_from_info(options, "mode", key, mode_of_clampi(*value));
+    names_mode = names_mode || value;
   }
   for (const OptionRow& row : option_rows()) {
     if (std::strcmp(row.scope, "window") != 0) continue;
     const std::string key = std::string("nearcache_") + row.name;
-    const std::string value = info_value(info, key, &found);
-    if (found) set_from_info(options, row.name, key, value);
-    names_mode = names_mode || (found && std::strcmp(row.name, "mode") == 0);
+    const auto value = info_value(info, key.c_str());
+    if (value) set_from_info(options, row.name, key, *value);
+    names_mode = names_mode || (value && std::strcmp(row.name, "mode") == 0);
   }
   return names_mode;
 }
@@ -140,11 +131,10 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool late, bool visib
 // next window's slot.
 std::string why_never_coherent(const Creation& creation, const std::vector<int>& members,
                                uint32_t* slot) {
-  bool found = false;
   std::string why;
   if (creation.obstacle != Obstacle::none || creation.dynamic)
     return "it is a dynamic or shared window";
-  if (info_value(creation.info, "no_locks", &found) == "true" && found)
+  if (info_value(creation.info, "no_locks") == "true")
     return "the info key no_locks: its end is not a barrier";
   if (!releases_are_visible(creation.caller, &why)) return why;
   return context.coherence.propose(members, slot);

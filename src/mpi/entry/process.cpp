@@ -3,10 +3,9 @@
 // Start and end of MPI: the context learns about its job, and the report is written.
 #include "mpi/process/context.h"
 
-#include <cstring>
-
 #include "mpi/entry/hooks.h"
 #include "mpi/mpi_api.h"
+#include "mpi/process/info_value.h"
 #include "mpi/process/next.h"
 
 namespace nearcache::mpi {
@@ -14,11 +13,7 @@ namespace {
 
 #ifdef NEARCACHE_HAS_Session_init
 bool says_multiple(MPI_Info info) {
-  char value[64] = {};
-  int flag = 0;
-  return info != MPI_INFO_NULL &&
-         next.Info_get(info, "thread_level", sizeof value - 1, value, &flag) == MPI_SUCCESS &&
-         flag != 0 && std::strcmp(value, "MPI_THREAD_MULTIPLE") == 0;
+  return info_value(info, "thread_level") == "MPI_THREAD_MULTIPLE";
 }
 
 // The requested level counts too, because an MPI need not say what it has provided.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "mpi/process/info_value.h"
 #include "mpi/process/next.h"
 #include "mpi/rma/fetches.h"
 #include "mpi/rma/layer.h"
@@ -833,12 +834,7 @@ int EngineWindow::get_info(MPI_Info* info) {
   const int rc = below_engine().Win_get_info(handle_, info);
   if (rc != MPI_SUCCESS) return rc;
   // MPICH's key, true of the handle, whose memory it has allocated.
-  char unused[8];
-  int found = 0;
-  if (shape_.flavor != MPI_WIN_FLAVOR_ALLOCATE &&
-      next.Info_get(*info, const_cast<char*>("alloc_shm"), sizeof unused - 1, unused, &found) ==
-          MPI_SUCCESS &&
-      found != 0)
+  if (shape_.flavor != MPI_WIN_FLAVOR_ALLOCATE && info_value(*info, "alloc_shm"))
     next.Info_set(*info, const_cast<char*>("alloc_shm"), const_cast<char*>("false"));
   return hints().write_to(*info);
 }

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "mpi/process/info_value.h"
 #include "mpi/process/next.h"
 
 namespace nearcache::mpi {
@@ -40,14 +41,9 @@ constexpr std::array<Hint, 5> all_hints{{{"no_locks", is_boolean},
 }  // namespace
 
 void Hints::take(MPI_Info info) {
-  if (info == MPI_INFO_NULL) return;
   for (size_t i = 0; i < all_hints.size(); ++i) {
-    char value[64] = {};
-    int found = 0;
-    if (next.Info_get(info, const_cast<char*>(all_hints[i].name), sizeof value - 1, value,
-                      &found) == MPI_SUCCESS &&
-        found != 0 && all_hints[i].allows(value))
-      values_[i] = value;
+    const auto value = info_value(info, all_hints[i].name);
+    if (value && all_hints[i].allows(*value)) values_[i] = *value;
   }
 }
 

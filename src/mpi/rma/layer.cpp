@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/rma/layer.h"
+#include "mpi/process/info_value.h"
 
 #include <algorithm>
 #include <atomic>
@@ -265,14 +266,9 @@ bool valid_unit(MPI_Aint size, MPI_Aint unit) { return size >= 0 && unit > 0 && 
 // interpret the key varies.
 uint64_t asked_alignment(MPI_Info info) {
   constexpr uint64_t most = uint64_t{1} << 30;
-  char value[32] = {};
-  int found = 0;
-  if (info == MPI_INFO_NULL ||
-      next.Info_get(info, const_cast<char*>("mpi_minimum_memory_alignment"), sizeof value - 1,
-                    value, &found) != MPI_SUCCESS ||
-      found == 0)
-    return 1;
-  const uint64_t asked = std::strtoull(value, nullptr, 10);
+  const auto value = info_value(info, "mpi_minimum_memory_alignment");
+  if (!value) return 1;
+  const uint64_t asked = std::strtoull(value->c_str(), nullptr, 10);
   return std::has_single_bit(asked) && asked <= most ? asked : 1;
 }
 
