@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,6 +23,16 @@ static_assert(Detour::most_runs <= IOV_MAX);
 bool done(ssize_t count, uint64_t* copied) {
   *copied = count < 0 ? 0 : static_cast<uint64_t>(count);
   return count >= 0 || errno == EFAULT;
+}
+
+// The kernel atomically ors 0 to a word, which fails if the word cannot be written. (It would wake
+// a thread that sleeps on the word, were it -2048; such threads must expect that of any futex.)
+bool can_write_word_of(const std::byte* at) {
+  constexpr uintptr_t alignment = sizeof(uint32_t);
+  const uintptr_t word = reinterpret_cast<uintptr_t>(at) / alignment * alignment;
+  uint32_t nobody = 0;
+  return syscall(SYS_futex, &nobody, FUTEX_WAKE_OP_PRIVATE, 0, nullptr, word,
+                 FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, -2048)) >= 0;
 }
 
 }  // namespace
@@ -48,6 +60,16 @@ Detour::~Detour() {
 
 void Detour::stop_checking() {
   if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+}
+
+bool Detour::can_write(std::byte* at, uint64_t length) {
+  static const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  if (length == 0 || length > page || !can_write_word_of(at)) return false;
+  const std::byte* const last = at + length - 1;
+  const auto page_of = [](const std::byte* byte) {
+    return reinterpret_cast<uintptr_t>(byte) / page;
+  };
+  return page_of(at) == page_of(last) || can_write_word_of(last);
 }
 
 uint64_t Detour::take(std::span<const iovec> from) {

@@ -43,9 +43,9 @@ class CheckedCopies {
     copies_.push_back(copy);
   }
 
-  // Returns the copy, if it is the only one and a get; otherwise null.
-  const Copy* only_get() const {
-    return copies_.size() == 1 && copies_.front().head.kind == Kind::get ? copies_.data() : nullptr;
+  // Returns the copy, if it is the only one and of this kind; otherwise null.
+  const Copy* only(Kind kind) const {
+    return copies_.size() == 1 && copies_.front().head.kind == kind ? copies_.data() : nullptr;
   }
   void clear() { copies_.clear(), bytes_ = 0; }
 

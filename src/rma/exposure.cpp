@@ -115,9 +115,10 @@ void Exposure::operate(int from, const Message& message) {
   const Head& head = message.head;
   const Status status = check(from, message);
   const bool one_run = message.pieces.empty() && head.length > 0;
+  std::byte* const at =
+      one_run ? memory_.at(head.displacement, head.offset, 0, head.length) : nullptr;
   if (status == Status::ok && !memory_.is_certain() && one_run &&
       (head.kind == Kind::put || head.kind == Kind::get)) {
-    std::byte* const at = memory_.at(head.displacement, head.offset, 0, head.length);
     if (head.kind == Kind::get && head.length >= many_bytes) {
       copy_held();
       if (send_unsure(from, head, at)) return;
@@ -132,15 +133,16 @@ void Exposure::operate(int from, const Message& message) {
   Action action{head.kind, head.element, head.operation, message.data.data(), nullptr, grain};
   const auto runs = [&](auto function) { each_run(from, message, function); };
   if (memory_.is_certain() && head.kind == Kind::get) {
-    if (one_run)
-      return send_data(from, head, memory_.at(head.displacement, head.offset, 0, head.length));
+    if (one_run) return send_data(from, head, at);
     action.result = reply(from, head);
     execute(action, &commons_->elements, process_, runs);
     return;
   }
   if (fetches(head.kind)) fetched_.resize(head.length), action.result = fetched_.data();
-  const Status done = memory_.is_certain() ? execute(action, &commons_->elements, process_, runs)
-                                           : execute_checked(action, head.length, runs);
+  const bool certain =
+      memory_.is_certain() || (at != nullptr && net::Detour::can_write(at, head.length));
+  const Status done = certain ? execute(action, &commons_->elements, process_, runs)
+                              : execute_checked(action, head.length, runs);
   if (done != Status::ok) return rma::refuse(outbox_, from, head, done);
   if (fetches(head.kind)) send_data(from, head, fetched_.data());
 }
@@ -171,6 +173,12 @@ void Exposure::put_each(int from, const Message& message) {
 
 void Exposure::copy() {
   const int from = copies_.origin();
+  const CheckedCopies::Copy* const put = copies_.only(Kind::put);
+  if (put != nullptr && net::Detour::can_write(put->memory, put->head.length)) {
+    ++executed_[put->head.odd_epoch];
+    std::memcpy(put->memory, put->data, put->head.length);
+    return copies_.clear();
+  }
   copies_.execute(detour_, [&](const Head& head, bool done, const std::byte* fetched) {
     ++executed_[head.odd_epoch];
     if (!done) return rma::refuse(outbox_, from, head, Status::out_of_range);
@@ -190,7 +198,7 @@ bool Exposure::send_unsure(int to, const Head& request, const std::byte* data) {
 // A get that has come alone is answered directly from memory: this saves a system call, and the
 // reply would be sent at once anyway.
 bool Exposure::send_alone() {
-  const CheckedCopies::Copy* const get = copies_.only_get();
+  const CheckedCopies::Copy* const get = copies_.only(Kind::get);
   if (get == nullptr || !send_unsure(copies_.origin(), get->head, get->memory)) return false;
   copies_.clear();
   return true;

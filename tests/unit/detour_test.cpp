@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
+
+#include "without_calls.h"
 
 namespace nearcache::net {
 namespace TEST_FILE {
@@ -34,6 +37,35 @@ TEST(Detour, StopsWhereMemoryIsNotThere) {
   EXPECT_EQ(detour.take({runs, 1}), 100u);
   munmap(memory, page);
   munmap(memory + 2 * page, page);
+}
+
+TEST(Detour, KnowsWhatCanBeWritten) {
+  auto* const memory = static_cast<std::byte*>(
+      mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  std::memset(memory, 0xa5, 4 * page);
+  munmap(memory + 2 * page, page);
+  mprotect(memory + 3 * page, page, PROT_READ);
+  EXPECT_TRUE(Detour::can_write(memory, 1));
+  EXPECT_TRUE(Detour::can_write(memory + 100, page));
+  EXPECT_FALSE(Detour::can_write(memory, page + 1));  // says nothing of more
+  EXPECT_FALSE(Detour::can_write(memory, 0));
+  EXPECT_TRUE(Detour::can_write(memory + 2 * page - 8, 8));
+  EXPECT_TRUE(Detour::can_write(memory + 2 * page - 3, 3));
+  EXPECT_FALSE(Detour::can_write(memory + 2 * page - 7, 8));
+  EXPECT_FALSE(Detour::can_write(memory + 2 * page, 8));
+  EXPECT_FALSE(Detour::can_write(memory + 3 * page - 1, 8));
+  EXPECT_FALSE(Detour::can_write(memory + 3 * page, 8));
+  EXPECT_FALSE(Detour::can_write(nullptr, 8));
+  for (size_t i = 0; i < 2 * page; ++i) ASSERT_EQ(memory[i], std::byte{0xa5});
+  munmap(memory, 2 * page);
+  munmap(memory + 3 * page, page);
+}
+
+TEST(Detour, KnowsNothingWhereTheKernelRefusesToSay) {
+  EXPECT_TRUE(test::without_calls({SYS_futex}, [] {
+    std::byte memory[8] = {};
+    return !Detour::can_write(memory, sizeof memory);
+  }));
 }
 
 // By default the system kills a process that makes a file larger than ulimit -f.
