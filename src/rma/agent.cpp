@@ -28,11 +28,6 @@ constexpr uint64_t spin_ns = 30000;
 
 constexpr uint64_t busy_ns = 500000, lease_ns = 250000, longest_lease_ns = 2000000;
 
-// A call that begins within `at_once_ns` of the end of the last one follows it at once: the agent
-// would not get a core in less time either. With 50 us, programs whose ranks compute in step for 30
-// us at a time lost a tenth, because they waited for each other.
-constexpr uint64_t at_once_ns = 10000;
-
 // In a shorter wait, polling would disturb the host for longer than the agent needs to get a core.
 constexpr uint64_t patience_ns = 20000;
 
@@ -227,7 +222,7 @@ void Agent::disarm() {
   passed_ = false;
   if (!leased_ || rests()) watch_fabric(false);
   leased_ = lent_ = false;
-  if (!rests()) habits_[static_cast<size_t>(left_)].note(system_ns() - left_at_ < at_once_ns);
+  if (!rests()) habits_[static_cast<size_t>(left_)].note(system_ns() - left_at_);
 }
 
 // Called by a thread that has polled. If others follow it, one of them must take its place.
@@ -248,7 +243,7 @@ bool Agent::lends(Step step) {
   if (!running_ || rests()) return false;
   left_ = step;
   left_at_ = system_ns();
-  return habits_[static_cast<size_t>(step)].expects() && lease(left_at_, at_once_ns);
+  return habits_[static_cast<size_t>(step)].expects() && lease(left_at_, Habit::at_once_ns);
 }
 
 // Called by a thread that leaves: arms the agent, in case the thread is not back at once.

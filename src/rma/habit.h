@@ -11,21 +11,29 @@ namespace nearcache::rma {
 
 class Habit {
  public:
-  bool expects() const { return run_ >= needed_; }
-  // Records whether the next call followed at once. After a wrong prediction, twice as many calls
-  // in a row must be followed at once before the next prediction.
-  void note(bool at_once) {
-    if (at_once) {
-      run_ = std::min<uint16_t>(most, run_ + 1u);
-      return;
-    }
-    if (expects()) needed_ = std::min<uint16_t>(most, 2u * needed_);
-    run_ = 0;
+  // A call follows at once if it begins within this time of the end of the last one: the agent
+  // would not get a core in less time either. With 50 us, programs whose ranks compute in step for
+  // 30 us at a time lost a tenth, because they waited for each other.
+  static constexpr uint64_t at_once_ns = 10000;
+
+  bool expects() const { return run_ >= needed && lateness_ < tolerated_ns; }
+  // Records how much later the next call came.
+  void note(uint64_t gap_ns) {
+    const bool at_once = gap_ns < at_once_ns;
+    run_ = at_once ? std::min(needed, run_ + 1) : 0;
+    const int64_t late = at_once ? 0 : static_cast<int64_t>(std::min(gap_ns, longest_ns));
+    lateness_ += (late - lateness_) / memory;
   }
 
  private:
-  static constexpr uint16_t most = 4096;
-  uint16_t run_ = 0, needed_ = 8;
+  // A right prediction saves about `tolerated_ns`; a wrong one delays others until the next call,
+  // at worst for `longest_ns`. Threads that do the same again and again are late, too, when they
+  // have lost their core for a while.
+  static constexpr int64_t tolerated_ns = 1000, memory = 256;
+  static constexpr uint64_t longest_ns = 2000000;
+  static constexpr uint32_t needed = 8;
+  uint32_t run_ = 0;      // calls that were followed at once, since the last one that was not
+  int64_t lateness_ = 0;  // mean of the last `memory` calls or so, ns
 };
 
 }  // namespace nearcache::rma

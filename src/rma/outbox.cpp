@@ -84,10 +84,10 @@ void Outbox::push_all() {
 }
 
 bool Outbox::take_own(BatchWriter* batch) {
-  BatchWriter& own = batches_[fabric_->rank()];
+  if (own_->empty()) return false;
   batch->clear();
-  std::swap(own, *batch);
-  return !batch->empty();
+  std::swap(*own_, *batch);
+  return true;
 }
 
 }  // namespace nearcache::rma

@@ -15,7 +15,7 @@ namespace nearcache::rma {
 
 class Outbox {
  public:
-  explicit Outbox(net::Fabric* fabric) : fabric_(fabric) {}
+  explicit Outbox(net::Fabric* fabric) : fabric_(fabric), own_(&batches_[fabric->rank()]) {}
 
   // Appends a message. Returns where its data goes, valid until the next message to this peer.
   std::byte* append(int peer, const Head& head, std::span<const Piece> pieces = {});
@@ -48,6 +48,7 @@ class Outbox {
 
   net::Fabric* fabric_;
   std::unordered_map<int, BatchWriter> batches_;  // none is ever removed
+  BatchWriter* own_;                              // for this rank itself
   BatchWriter* recent_ = nullptr;                 // the last one used
   int recent_peer_ = -1;
   std::vector<int> filled_;         // other ranks whose batch is not empty, maybe more
