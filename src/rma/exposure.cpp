@@ -298,15 +298,19 @@ void Exposure::refuse_lock() {
 }
 
 void Exposure::take_deferred(int origin) {
-  const BatchWriter messages = std::exchange(deferred_[origin], {});
-  deferred_.erase(origin);
-  BatchReader reader(messages.bytes());
-  for (Message message; reader.next(&message);) take(origin, message);
+  auto held = deferred_.extract(origin);
+  if (!held) return;
+  const bool all = held.mapped().take_while([&](const Message& message) {
+    if (locks_.waits(origin)) return false;
+    run(origin, message);
+    return true;
+  });
   settle();
+  if (!all) deferred_.insert(std::move(held));
 }
 
-void Exposure::refuse(int from, const BatchWriter& messages) {
-  BatchReader reader(messages.bytes());
+void Exposure::refuse(int from, const HeldMessages& messages) {
+  BatchReader reader = messages.rest();
   for (Message message; reader.next(&message);) {
     if (!is_token(message.head.kind)) rma::refuse(outbox_, from, message.head, Status::no_window);
   }

@@ -16,6 +16,7 @@
 
 #include "rma/checked_copies.h"
 #include "rma/commons.h"
+#include "rma/held_messages.h"
 #include "rma/layouts.h"
 #include "rma/locks.h"
 #include "rma/memory.h"
@@ -61,7 +62,7 @@ class Exposure {
   void forget(int peer);
   // Called when the window closes: answers what still waits for a lock, or for the end of a fence
   // that a member's death has left open.
-  void refuse(int from, const BatchWriter& messages);
+  void refuse(int from, const HeldMessages& messages);
   void refuse_held();
   // Gives the lock, if it is free, to those whose turn it is.
   void grant();
@@ -111,7 +112,7 @@ class Exposure {
   CheckedCopies copies_;
   std::vector<std::byte> fetched_;
   // requests behind a lock that is not granted yet
-  std::unordered_map<int, BatchWriter> deferred_;
+  std::unordered_map<int, HeldMessages> deferred_;
   // origins that believe they have the lock, which is lost
   std::unordered_set<int> without_lock_;
   bool granting_ = false;

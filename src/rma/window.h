@@ -30,6 +30,7 @@
 #include "rma/elements.h"
 #include "rma/exposure.h"
 #include "rma/fence.h"
+#include "rma/held_messages.h"
 #include "rma/members.h"
 #include "rma/near.h"
 #include "rma/near_fence.h"
@@ -249,7 +250,7 @@ class Window {
     std::unordered_map<int, uint32_t> posts, posted;
     // By peer: requests that come before this rank has posted, or after a fence that is not over
     // here. No peer is in both.
-    std::unordered_map<int, BatchWriter> before_post, after_fence;
+    std::unordered_map<int, HeldMessages> before_post, after_fence;
   };
 
   enum class Lock : uint8_t { none, wanted, held };
@@ -294,13 +295,15 @@ class Window {
   }
   Target& target(int rank);
   Target* known(int rank) const;  // null: nothing was ever requested of it
-  bool comes_ahead(int peer, const Head& request) const;
+  bool is_early(int peer, const Head& request) const;
+  bool must_wait(int peer, const Head& request) const;
   ActiveState& active() {
     if (state_ == nullptr) state_ = std::make_unique<ActiveState>();
     return *state_;
   }
   bool take_or_hold(int peer, const Message& message);
-  void take_held(int peer, const BatchWriter& messages);
+  bool take_now(int peer, const Message& message);
+  void take_held(int peer, HeldMessages held);
   uint64_t epoch() const { return fence_.entered() + starts_; }
   Commons* make_commons(const Memory& memory);
   void list_nears();

@@ -60,7 +60,7 @@ bool Window::post(std::span<const int> origins) {
       engine_->outbox().append(peer, head(Kind::post));
     } else {
       ++active().posted[peer];
-      if (const auto held = active().before_post.extract(peer)) take_held(peer, held.mapped());
+      if (auto held = active().before_post.extract(peer)) take_held(peer, std::move(held.mapped()));
     }
   }
   take_ahead();
@@ -138,14 +138,19 @@ bool Window::completed_by(size_t origins) {
 // A rank that has left a fence must not see memory in which operations sent before the fence are
 // not executed yet. Its requests wait here for the end of the fence, which needs nothing more from
 // this rank's program.
-bool Window::comes_ahead(int peer, const Head& request) const {
-  const bool waits = is_operation(request.kind) || request.kind == Kind::locate;
-  if (waits && request.odd_epoch == fence_.odd() && !messages_met()) return true;
-  const bool is_start = request.kind == Kind::start;
-  if (state_ == nullptr) return is_start;
-  return (is_start && !state_->posted.contains(peer)) ||
-         (!state_->before_post.empty() && state_->before_post.contains(peer)) ||
-         (!state_->after_fence.empty() && state_->after_fence.contains(peer));
+bool Window::is_early(int peer, const Head& request) const {
+  if (request.kind == Kind::start) return state_ == nullptr || !state_->posted.contains(peer);
+  const bool is_access = is_operation(request.kind) || request.kind == Kind::locate;
+  return is_access && request.odd_epoch == fence_.odd() && !messages_met();
+}
+
+// If a member is gone, neither the fence nor the post may ever come.
+bool Window::must_wait(int peer, const Head& request) const {
+  if (broken_) return false;
+  if (is_early(peer, request)) return true;
+  return state_ != nullptr &&
+         ((!state_->before_post.empty() && state_->before_post.contains(peer)) ||
+          (!state_->after_fence.empty() && state_->after_fence.contains(peer)));
 }
 
 // Returns false also if the peer is not a member.
@@ -155,20 +160,21 @@ bool Window::take(int peer, const Message& message) {
   return true;
 }
 
-// If a member is gone, neither the fence nor the post may ever come.
 bool Window::take_or_hold(int peer, const Message& message) {
-  const bool is_start = message.head.kind == Kind::start;
-  if (!broken_ && comes_ahead(peer, message.head)) {
-    auto& [posts, posted, before_post, after_fence] = active();
-    const bool for_post = before_post.contains(peer) || (is_start && !after_fence.contains(peer));
-    return (for_post ? before_post : after_fence)[peer].hold(message.whole);
-  }
-  if (is_start) return use_up(&active().posted, peer), true;
+  if (!must_wait(peer, message.head)) return take_now(peer, message);
+  auto& [posts, posted, before_post, after_fence] = active();
+  const bool for_post = before_post.contains(peer) ||
+                        (message.head.kind == Kind::start && !after_fence.contains(peer));
+  return (for_post ? before_post : after_fence)[peer].hold(message.whole);
+}
+
+bool Window::take_now(int peer, const Message& message) {
+  if (message.head.kind == Kind::start) return use_up(&active().posted, peer), true;
   return exposure_.take(peer, message);
 }
 
 std::byte* Window::place_of_put(int peer, const Head& head) const {
-  if (members_.rank_of(peer) < 0 || comes_ahead(peer, head)) return nullptr;
+  if (members_.rank_of(peer) < 0 || must_wait(peer, head)) return nullptr;
   return exposure_.place_of_put(peer, head);
 }
 
@@ -181,20 +187,26 @@ void Window::take_ahead() {
   say_over();
   if (state_ == nullptr) return;
   if (!state_->after_fence.empty() && (messages_met() || broken_)) {
-    for (const auto& [peer, messages] : std::exchange(state_->after_fence, {}))
-      take_held(peer, messages);
+    for (auto& [peer, messages] : std::exchange(state_->after_fence, {}))
+      take_held(peer, std::move(messages));
   }
   if (!state_->before_post.empty() && broken_) {
-    for (const auto& [peer, messages] : std::exchange(state_->before_post, {}))
-      take_held(peer, messages);
+    for (auto& [peer, messages] : std::exchange(state_->before_post, {}))
+      take_held(peer, std::move(messages));
   }
 }
 
-// Some may have to wait again.
-void Window::take_held(int peer, const BatchWriter& messages) {
-  BatchReader reader(messages.bytes());
-  for (Message message; reader.next(&message);) take_or_hold(peer, message);
+// Messages from one on may have to wait again, perhaps for something else.
+void Window::take_held(int peer, HeldMessages held) {
+  bool for_post = false;
+  const bool all = held.take_while([&](const Message& message) {
+    for_post = message.head.kind == Kind::start;
+    if (!broken_ && is_early(peer, message.head)) return false;
+    take_now(peer, message);
+    return true;
+  });
   exposure_.settle();
+  if (!all) (for_post ? active().before_post : active().after_fence).emplace(peer, std::move(held));
 }
 
 void Window::refuse_held() {

@@ -108,10 +108,11 @@ void BatchWriter::append_whole(std::span<const std::byte> message) {
   std::memcpy(room(message.size() / 8), message.data(), message.size());
 }
 
-bool BatchWriter::hold(std::span<const std::byte> message) {
-  if (used_ * 8 + message.size() > most_held) return false;
-  append_whole(message);
-  return true;
+void BatchWriter::remove(size_t bytes) {
+  const size_t words = bytes / 8;
+  std::copy(words_.begin() + words, words_.begin() + used_, words_.begin());
+  used_ -= words;
+  few_end_ = none;
 }
 
 }  // namespace nearcache::rma

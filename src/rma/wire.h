@@ -140,8 +140,8 @@ class BatchWriter {
   // where the data goes.
   std::byte* append_few(uint64_t window, bool odd_epoch, int64_t displacement, uint64_t length);
   void append_whole(std::span<const std::byte> message);
-  // Likewise, for what a peer has sent too early. Returns false if that would be too much.
-  bool hold(std::span<const std::byte> message);
+  // Removes the first messages, of so many bytes.
+  void remove(size_t bytes);
 
  private:
   static constexpr size_t none = SIZE_MAX;

@@ -126,7 +126,7 @@ bool has_room() {
 }
 
 // What must be the same at all ranks: they send each other memory as it is.
-std::string kind_of_engine() {
+[[maybe_unused]] std::string kind_of_engine() {
   std::string all = version_text();
   for (const uint64_t each : {uint64_t{std::endian::native == std::endian::little},
                               uint64_t{sizeof(void*)}, net::Hello::our_format})
