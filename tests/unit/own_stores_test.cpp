@@ -191,6 +191,21 @@ TEST_F(OwnStoresTest, WhatIsVolatileForGoodStaysSo) {
   EXPECT_EQ(own.why_never(), "no more");
 }
 
+TEST_F(OwnStoresTest, WhatIsVolatileForAWhileMayBecomeSoForGood) {
+  OwnStores own(memory, bytes, regions, &words, &tracker);
+  own.look();
+  for (int i = 0; i < 8; ++i) {
+    memory[2 * page] = memory[3 * page] = static_cast<unsigned char>(i);
+    own.look();
+  }
+  ASSERT_EQ(own.volatile_regions(), 2u);
+  own.never(uint64_t{1} << 2);
+  const uint64_t until = clock_ticks() + static_cast<uint64_t>(5e9 / ns_per_tick());
+  while (!words.usable(3) && clock_ticks() < until) own.look();
+  EXPECT_TRUE(words.usable(3));
+  EXPECT_FALSE(words.usable(2));
+}
+
 TEST_F(OwnStoresTest, BuffersAreFoundWhereverTheyBegin) {
   OwnStores own(memory + page, 2 * page, Regions(2 * page), &words, &tracker);
   EXPECT_EQ(own.regions_of(memory, page), 0u);
