@@ -17,7 +17,6 @@ from .plain import plain_lines
 
 # `nearcache run` passes the program's own exit code through; these are ours. They avoid 1 and
 # 128+signal, which programs and launchers use.
-EXIT_OK = 0
 EXIT_USAGE = 2  # unknown option, bad value, unreadable file: click's own code for usage errors
 EXIT_UNHEALTHY = 3  # doctor found something wrong
 EXIT_REFUSED = (

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from dataclasses import dataclass
@@ -82,10 +81,6 @@ class Tables:
             if option.name == name:
                 return option
         return None
-
-    def nearest_flag(self, word: str) -> str | None:
-        near = difflib.get_close_matches(word, [option.flag for option in self.options], 1)
-        return near[0] if near else None
 
 
 def parse(text: str, source: object = "tables") -> Tables:

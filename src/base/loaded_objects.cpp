@@ -88,18 +88,6 @@ int add_object(dl_phdr_info* info, size_t, void* list) {
   return 0;
 }
 
-bool has_symbol(const LoadedObject& object, std::string_view symbol, bool wanted_defined) {
-  const SymbolTable table = symbol_table(object);
-  if (wanted_defined && table.gnu_hash && table.symbols && table.names)
-    return defines_by_hash(table, symbol);
-  bool found = false;
-  for_each_symbol(object, [&](const char* name, bool defined) {
-    found = defined == wanted_defined && symbol == name;
-    return !found;
-  });
-  return found;
-}
-
 }  // namespace
 
 std::string_view LoadedObject::name() const {
@@ -143,10 +131,14 @@ void for_each_symbol(const LoadedObject& object,
 }
 
 bool defines_symbol(const LoadedObject& object, std::string_view symbol) {
-  return has_symbol(object, symbol, true);
-}
-bool imports_symbol(const LoadedObject& object, std::string_view symbol) {
-  return has_symbol(object, symbol, false);
+  const SymbolTable table = symbol_table(object);
+  if (table.gnu_hash && table.symbols && table.names) return defines_by_hash(table, symbol);
+  bool found = false;
+  for_each_symbol(object, [&](const char* name, bool defined) {
+    found = defined && symbol == name;
+    return !found;
+  });
+  return found;
 }
 
 }  // namespace nearcache

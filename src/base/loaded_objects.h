@@ -3,9 +3,11 @@
 // The shared objects loaded in the process, and the symbols that each of them defines and imports.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace nearcache {
@@ -32,6 +34,5 @@ void for_each_symbol(const LoadedObject& object,
                      const std::function<bool(const char*, bool)>& visit);
 
 bool defines_symbol(const LoadedObject& object, std::string_view symbol);
-bool imports_symbol(const LoadedObject& object, std::string_view symbol);
 
 }  // namespace nearcache

@@ -78,8 +78,6 @@ class TraceReader {
   const std::string& error() const { return error_; }
   bool cut_short() const { return cut_short_; }  // the file ends before its `end`
   uint64_t dropped() const { return dropped_; }  // records that the writer could not keep
-  uint64_t bytes_read() const { return offset_; }
-  uint64_t bytes() const { return file_bytes_; }
 
  private:
   struct Close {

@@ -1,6 +1,5 @@
 """A headless Chromium, driven over the DevTools protocol through a pair of pipes (--remote-debugging-pipe): no port, no library."""
 
-import base64
 import itertools
 import json
 import os
@@ -185,11 +184,6 @@ class Page:
 
     def requests(self):
         return [event["request"]["url"] for event in self.events("Network.requestWillBeSent")]
-
-    def screenshot(self):
-        """The whole page as PNG."""
-        data = self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]
-        return base64.b64decode(data)
 
     def close(self):
         self.browser.call("Target.closeTarget", targetId=self.target)

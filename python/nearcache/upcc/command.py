@@ -64,7 +64,6 @@ OTHERS = re.compile(
     r"--?network=|--?nonetwork$|--?pthreads(=|$)|--?(no-?)?opt$|-uses-(mpi|threads)$|--?translator=|-norc$|-fupc-|--?(no)?lines$|--?heap-offset=|"
     r"-nopthreads$|--?(no)?size-warn$|-extern-main$|-inst$|-W[uw],"
 )
-MEGABYTE = 1 << 20
 LANGUAGES = {
     ".upc": "upc",
     ".uph": "upc",

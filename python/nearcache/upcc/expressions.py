@@ -353,7 +353,7 @@ class Expressions(Part):
             return Value(self.forall.landing(node), INT)
         return Value(
             node,
-            kind.result.unqualified() if kind.is_function else self._builtin_result(name, given),
+            kind.result.unqualified() if kind.is_function else self._builtin_result(name),
         )
 
     def _assert_type(self, node: c_ast.Node) -> Value:
@@ -436,7 +436,7 @@ class Expressions(Part):
         )
 
     @staticmethod
-    def _builtin_result(name: str, given: Sequence[c_ast.Node]) -> types.Type:
+    def _builtin_result(name: str) -> types.Type:
         return (
             INT
             if name in ("__builtin_types_compatible_p", "__builtin_constant_p")

@@ -93,7 +93,7 @@ class Initializers(Part):
         members."""
         if isinstance(item, c_ast.InitList):
             return self._list(item, target), members
-        value = self._value_for(item, target)
+        value = self._value_of(item)
         while (
             members is not None
             and (target.is_array or target.is_record)
@@ -106,7 +106,7 @@ class Initializers(Part):
             target = next_member
         return self.conversions.converted(value, target, item.coord, "initialiser"), members
 
-    def _value_for(self, item: c_ast.Node, target: types.Type) -> Value:
+    def _value_of(self, item: c_ast.Node) -> Value:
         found = self.expressions.expression(item)
         if isinstance(found, Value) and found.type.is_array:
             return found

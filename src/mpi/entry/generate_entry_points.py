@@ -410,7 +410,7 @@ def main():
     )
     write(args.out / "entry_points.gen.cpp", entry_points(rows))
     write(args.out / "rma_calls.gen.cpp", rma_calls(rows))
-    write(args.out / "fortran.gen.cpp", NOTICE + generate_fortran.source(fortran, args.family))
+    write(args.out / "fortran.gen.cpp", NOTICE + generate_fortran.source(fortran))
     write(args.out / "trampolines.S", trampolines(symbols))
     write_exports(args.out, sorted(name for name, _ in symbols), "nearcache_*", "CLAMPI_*")
 

@@ -298,7 +298,7 @@ def aliases(fortran):
     return text + "}\n#endif\n"
 
 
-def source(fortran, family):
+def source(fortran):
     if not fortran:
         return ""
     return (
