@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/racy.h"
 #include "cache/page/page_cache.h"
 #include "front/handle_bits.h"
 #include "front/optional_lock.h"
@@ -21,20 +22,8 @@
 
 namespace nearcache::shmem {
 
-// A counter of the front end. With several threads an increment may get lost: no count is worth a
-// locked instruction.
-class Tally {
- public:
-  Tally() = default;
-  Tally(const Tally& other) : value_(other) {}
-  Tally& operator=(uint64_t n) { return value_.store(n, std::memory_order_relaxed), *this; }
-  Tally& operator=(const Tally& other) { return *this = static_cast<uint64_t>(other); }
-  void operator+=(uint64_t n) { *this = *this + n; }
-  operator uint64_t() const { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<uint64_t> value_{0};
-};
+// Counters of the front end. With several threads an increment may get lost.
+using Tally = Racy<uint64_t>;
 struct Tallies {
   Tally gets, get_bytes, puts, put_bytes;  // those that bypassed the cache
   Tally accumulates;                       // strided puts and atomics

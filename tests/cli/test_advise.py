@@ -23,13 +23,8 @@ SLOW_MODEL = {"NEARCACHE_MODEL": "3000000,0.2"}
 @pytest.fixture
 def advise(mpi, preload, nearcache, tmp_path, monkeypatch):
     """Runs a pattern under `advise`; returns the advice as JSON and as text."""
-    for name in (
-        "OMPI_ALLOW_RUN_AS_ROOT",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
-        "PRTE_ALLOW_RUN_AS_ROOT",
-        "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
-    ):
-        monkeypatch.setenv(name, "1")
+    for name, value in launch.ROOT_MAY_RUN.items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setenv("NEARCACHE_HOME", str(launch.BUILD))
     if mpi.family == "openmpi":
         monkeypatch.setenv("OMPI_MCA_mpi_yield_when_idle", "1")

@@ -108,15 +108,6 @@ def test_installed_command_writes_pages(prefix):
 
 def test_installed_object_serves_hits(mpi, prefix):
     selftest = prefix / "lib" / "nearcache" / mpi.tag / "nearcache-selftest"
-    root = {
-        name: "1"
-        for name in (
-            "OMPI_ALLOW_RUN_AS_ROOT",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
-            "PRTE_ALLOW_RUN_AS_ROOT",
-            "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
-        )
-    }
     done = installed(
         prefix,
         "run",
@@ -127,7 +118,7 @@ def test_installed_object_serves_hits(mpi, prefix):
         "--",
         *launch.launcher(mpi, 2),
         selftest,
-        **root,
+        **launch.ROOT_MAY_RUN,
     )
     assert "selftest: ok hits=" in done.stdout, done.stdout + done.stderr
 

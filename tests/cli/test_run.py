@@ -31,13 +31,8 @@ def test_exit_code_of_the_program_is_passed_through(
 
 @pytest.fixture
 def root_may_run(monkeypatch):
-    for name in (
-        "OMPI_ALLOW_RUN_AS_ROOT",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
-        "PRTE_ALLOW_RUN_AS_ROOT",
-        "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
-    ):
-        monkeypatch.setenv(name, "1")
+    for name, value in launch.ROOT_MAY_RUN.items():
+        monkeypatch.setenv(name, value)
 
 
 def dry(nearcache, *words, **more):

@@ -119,16 +119,7 @@ def test_build_makes_objects_that_the_commands_find(mpi, nearcache, tmp_path, na
     prefix = tmp_path / "prefix" if named else tmp_path / "data" / "nearcache" / __version__
     said = nearcache("build", "--mpicc", mpi.wrapper, *(["--prefix", prefix] if named else []))
     assert f"{prefix}: {mpi.tag}" in said and (f"export NEARCACHE_HOME={prefix}" in said) == named
-    more = {
-        name: "1"
-        for name in (
-            "OMPI_ALLOW_RUN_AS_ROOT",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
-            "PRTE_ALLOW_RUN_AS_ROOT",
-            "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
-        )
-    }
-    more.update({"NEARCACHE_HOME": str(prefix)} if named else {})
+    more = {**launch.ROOT_MAY_RUN, **({"NEARCACHE_HOME": str(prefix)} if named else {})}
     selftest = prefix / "lib" / "nearcache" / mpi.tag / "nearcache-selftest"
     assert "selftest: ok hits=" in nearcache(
         "run",

@@ -141,15 +141,18 @@ def rank_environment(mpi, preload, below, above, env, tcp):
     return [f"{name}={value}" for name, value in variables.items()]
 
 
+# Open MPI, 4 and 5, lets root start programs.
+ROOT_MAY_RUN = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+}
+
+
 def launcher_variables():
     """What launchers need here: they may be started by root, on fewer cores than ranks."""
-    return {
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "PRTE_ALLOW_RUN_AS_ROOT": "1",
-        "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    }
+    return {**ROOT_MAY_RUN, "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
 
 
 def run(

@@ -33,6 +33,41 @@ STAR = types.Block(None, None, "*")
 NAMED_STAR = types.Block(None, None, "*")
 
 
+class _Variables(c_ast.NodeVisitor):
+    """Finds what a layout may not depend on, objects and calls; operands of sizeof and the like are
+    not evaluated."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.found: str | None = None
+
+    def visit_ID(self, node: c_ast.Node) -> None:
+        symbol = self.scope.find(node.name)
+        if symbol is None or symbol.kind == "object":  # without one it may be another parameter
+            self.found = node.name
+
+    def visit_FuncCall(self, node: c_ast.Node) -> None:
+        if getattr(node.name, "name", None) != "__builtin_offsetof":
+            self.found = "a call"
+
+    def visit_UnaryOp(self, node: c_ast.Node) -> None:
+        if node.op != "sizeof" and node.op not in UPC_SIZES:
+            self.visit(node.expr)
+
+
+class _VariablesOfSize(_Variables):
+    """The same for the size of a shared array, which may have THREADS in it; of calls the arguments
+    count."""
+
+    def visit_ID(self, node: c_ast.Node) -> None:
+        if node.name != "THREADS":
+            super().visit_ID(node)
+
+    def visit_FuncCall(self, node: c_ast.Node) -> None:
+        if getattr(node.name, "name", None) != "__builtin_offsetof" and node.args is not None:
+            self.visit(node.args)
+
+
 def _is_placed(node: c_ast.Node) -> bool:
     """Return whether a member's offset depends on more than its type: attributes, _Alignas, a
     pragma among the members."""
@@ -192,24 +227,7 @@ class Declarations(Part):
     def _is_constant(self, node: c_ast.Node, coord: Coord | None) -> bool:
         """Return whether a layout names neither objects nor calls, and report an error if not;
         sizes that only the C compiler knows are allowed."""
-
-        class Names(c_ast.NodeVisitor):
-            found: str | None = None
-
-            def visit_ID(self, at: c_ast.Node) -> None:
-                symbol = scope.find(at.name)
-                if symbol is None or symbol.kind == "object":
-                    self.found = at.name
-
-            def visit_FuncCall(self, at: c_ast.Node) -> None:
-                if getattr(at.name, "name", None) != "__builtin_offsetof":
-                    self.found = "a call"
-
-            def visit_UnaryOp(self, at: c_ast.Node) -> None:
-                if at.op != "sizeof" and at.op not in UPC_SIZES:
-                    self.visit(at.expr)
-
-        scope, names = self.unit.scope, Names()
+        names = _Variables(self.unit.scope)
         names.visit(node)
         if names.found:
             self.unit.error(coord, f"the layout is not a constant expression: {names.found}")
@@ -565,24 +583,7 @@ class Declarations(Part):
     def _must_be_constant_size(self, node: c_ast.Node, coord: Coord | None) -> None:
         """Report an error for a shared array whose length is known only at run time, THREADS
         aside."""
-
-        class Names(c_ast.NodeVisitor):
-            found: str | None = None
-
-            def visit_ID(self, at: c_ast.Node) -> None:
-                symbol = scope.find(at.name)
-                if at.name != "THREADS" and (symbol is None or symbol.kind == "object"):
-                    self.found = at.name  # without a symbol it may be another parameter
-
-            def visit_FuncCall(self, at: c_ast.Node) -> None:
-                if getattr(at.name, "name", None) != "__builtin_offsetof" and at.args is not None:
-                    self.visit(at.args)
-
-            def visit_UnaryOp(self, at: c_ast.Node) -> None:
-                if at.op != "sizeof" and at.op not in UPC_SIZES:
-                    self.visit(at.expr)
-
-        scope, names = self.unit.scope, Names()
+        names = _VariablesOfSize(self.unit.scope)
         names.visit(node)
         if names.found:
             self.unit.error(coord, f"the size of a shared array is not constant: {names.found}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pycparser import c_ast
 
 from . import keywords, upc_ast
-from .tokens import Specifiers, TokenReader
+from .tokens import Specifiers, TokenReader, no_specifiers
 
 if TYPE_CHECKING:
     from pycparser.c_parser import Coord
@@ -91,14 +91,7 @@ class SpecifierGrammar(TokenReader):
     def _parse_specifiers(
         self, *, allow_storage_and_function: bool
     ) -> tuple[Specifiers | None, bool, Coord | None]:
-        spec: Specifiers = {
-            "qual": [],
-            "storage": [],
-            "type": [],
-            "function": [],
-            "alignment": [],
-            "type_attributes": [],
-        }
+        spec = no_specifiers()
         saw_type = False
         first = self._list[self._index]
         while True:

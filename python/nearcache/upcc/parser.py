@@ -21,7 +21,7 @@ from . import upc_ast
 from .diagnostics import UpcError, UpcErrors
 from .grammar_statements import StatementGrammar
 from .lexer import UpcLexer
-from .tokens import Specifiers
+from .tokens import Specifiers, no_specifiers
 
 _BEHIND_A_TYPE = frozenset(
     {"SEMI", "ID", "ATTRIBUTE_BEGIN", "TIMES"}
@@ -131,15 +131,7 @@ class UpcParser(StatementGrammar):
             self._expected("a declaration")
         if self._peek_type(2) != "LPAREN":
             self._parse_error(f"unknown type name '{self._list[self._index].value}'", self._here())
-        spec: Specifiers = {
-            "qual": [],
-            "storage": [],
-            "type": [],
-            "function": [],
-            "alignment": [],
-            "type_attributes": [],
-        }
-        return self._parse_declarators(spec, self._here(), "id")
+        return self._parse_declarators(no_specifiers(), self._here(), "id")
 
     def _parse_function_definition(self, spec: Specifiers, decl: c_ast.Node) -> c_ast.Node:
         if not self.header_bodies and self._peek_type() == "LBRACE" and self._in_system_file():

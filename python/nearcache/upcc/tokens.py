@@ -15,6 +15,12 @@ from .lexer import Token
 # Specifiers of a declaration, as pycparser keeps them: words and nodes by "qual", "storage",
 # "type", ...
 Specifiers = dict[str, list[Any]]
+SPECIFIERS = ("qual", "storage", "type", "function", "alignment", "type_attributes")
+
+
+def no_specifiers() -> Specifiers:
+    return {kind: [] for kind in SPECIFIERS}
+
 
 _EXPECTED = {
     "ID": "an identifier",

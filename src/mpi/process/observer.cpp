@@ -14,7 +14,9 @@
 
 namespace nearcache::mpi {
 
-inline Observer::Lock Observer::locked() { return Lock(context.threaded ? &mutex_ : nullptr); }
+inline OptionalLock Observer::locked() {
+  return OptionalLock(context.threaded ? &mutex_ : nullptr);
+}
 
 void Observer::start() {
   if (report_is_file(context.options.report)) {
@@ -40,7 +42,7 @@ void Observer::start() {
 void Observer::stop() {
   if (!tracing_) return;
   {
-    const Lock lock = locked();
+    const OptionalLock lock = locked();
     look_at_all();
   }
   close();
@@ -48,7 +50,7 @@ void Observer::stop() {
 
 void Observer::close() {
   if (!tracing_) return;
-  const Lock lock = locked();
+  const OptionalLock lock = locked();
   tracing_ = only_tracing_ = false;
   const std::string wrong = trace_.close();
   if (!wrong.empty())
@@ -60,7 +62,7 @@ void Observer::close() {
 }
 
 bool Observer::get(const ObservedGet& get) {
-  const Lock lock = locked();
+  const OptionalLock lock = locked();
   if (tracing_) {
     const auto window = static_cast<uint64_t>(get.window);
     if (get.layout == 0) {
@@ -79,49 +81,49 @@ bool Observer::get(const ObservedGet& get) {
 }
 
 void Observer::levels(const ProfileLevels& before, const ProfileLevels& now) {
-  const Lock lock = locked();
+  const OptionalLock lock = locked();
   if (profiling_) profile_->level(before, now);
 }
 
 void Observer::adapted(const Profile::Adaptation& adaptation) {
-  const Lock lock = locked();
+  const OptionalLock lock = locked();
   if (profiling_) profile_->adapted(adaptation);
 }
 
 void Observer::sync(int64_t window, TraceSync kind, int target) {
   if (!tracing_) return;
-  const Lock lock = locked();
+  const OptionalLock lock = locked();
   trace_.sync(static_cast<uint64_t>(window), kind, target);
 }
 
 void Observer::acquire() {
   if (!tracing_) return;
-  const Lock lock = locked();
+  const OptionalLock lock = locked();
   trace_.acquire();
 }
 
 void Observer::write(int64_t window, TraceWrite kind, int target, int64_t from, int64_t to) {
   if (!tracing_) return;
-  const Lock lock = locked();
+  const OptionalLock lock = locked();
   trace_.write(static_cast<uint64_t>(window), kind, static_cast<uint32_t>(target), from,
                static_cast<uint64_t>(to) - static_cast<uint64_t>(from));
 }
 
 void Observer::cost(uint64_t bytes, double ns) {
   if (!tracing_) return;
-  const Lock lock = locked();
+  const OptionalLock lock = locked();
   trace_.cost(bytes, ns > 0 ? static_cast<uint64_t>(ns) : 0);
 }
 
 void Observer::window_mode(int64_t window, uint8_t mode) {
   if (!tracing_) return;
-  const Lock lock = locked();
+  const OptionalLock lock = locked();
   trace_.window_mode(static_cast<uint64_t>(window), mode);
 }
 
 void Observer::window_created(const TracedWindow& window, const void* base) {
   if (!tracing_) return;
-  const Lock lock = locked();
+  const OptionalLock lock = locked();
   trace_.window_created(window);
   if (base == nullptr || window.own_bytes == 0 || !context.options.trace_writes) return;
   const int range = context.coherence.tracker()->watch(base, window.own_bytes);
@@ -132,7 +134,7 @@ void Observer::window_created(const TracedWindow& window, const void* base) {
 
 void Observer::window_closing(int64_t window) {
   if (!tracing_) return;
-  const Lock lock = locked();
+  const OptionalLock lock = locked();
   for (Watched& watched : watched_) {
     if (watched.window == window) look_at(watched);
   }
@@ -141,7 +143,7 @@ void Observer::window_closing(int64_t window) {
 
 void Observer::window_freed(int64_t window) {
   if (!tracing_) return;
-  const Lock lock = locked();
+  const OptionalLock lock = locked();
   unwatch(window);
   trace_.window_freed(static_cast<uint64_t>(window));
 }
@@ -157,7 +159,7 @@ void Observer::unwatch(int64_t window) {
 // write. Beyond the first second spent on looks, they take at most a third of the run.
 void Observer::look() {
   constexpr uint64_t free_ns = 1000000000;
-  const Lock lock = locked();
+  const OptionalLock lock = locked();
   const uint64_t before = system_ns();
   if (looks_took_ns_ < free_ns + (before - context.started_ns) / 3) {
     look_at_all();

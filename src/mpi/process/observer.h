@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "front/optional_lock.h"
 #include "telemetry/profile.h"
 #include "telemetry/trace_writer.h"
 #include "telemetry/write_tracker.h"
@@ -92,22 +93,7 @@ class Observer {
   void look_at_all();
   void look_at(Watched& watched);
   void unwatch(int64_t window);
-  // Locks a mutex, or nothing if the program has one thread.
-  class Lock {
-   public:
-    explicit Lock(std::mutex* mutex) : mutex_(mutex) {
-      if (mutex_ != nullptr) mutex_->lock();
-    }
-    ~Lock() {
-      if (mutex_ != nullptr) mutex_->unlock();
-    }
-    Lock(const Lock&) = delete;
-    Lock& operator=(const Lock&) = delete;
-
-   private:
-    std::mutex* mutex_;
-  };
-  Lock locked();
+  OptionalLock locked();
 
   bool tracing_ = false, profiling_ = false, only_tracing_ = false;
   std::mutex mutex_;

@@ -12,28 +12,14 @@
 // eventually after 10 us; the first call that finds work restores the 4 us.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <mutex>
 
 #include "base/clock.h"
+#include "base/racy.h"
 #include "mpi/mpi_api.h"
 
 namespace nearcache::mpi {
-
-// A number that threads may race on: an update may be lost, but nothing worse happens. Costs the
-// same as a plain number.
-template <class T>
-class Racy {
- public:
-  constexpr Racy(T value) : value_(value) {}
-  operator T() const { return value_.load(std::memory_order_relaxed); }
-  T operator=(T value) { return value_.store(value, std::memory_order_relaxed), value; }
-  T operator--() { return *this = *this - 1; }
-
- private:
-  std::atomic<T> value_;
-};
 
 // One per process. Threads that race on it may read the clock once too often or too rarely, or make
 // one extra call to MPI.

@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
+#include "base/racy.h"
 #include "mpi/process/context.h"
-#include "mpi/process/progress.h"
 
 namespace nearcache::mpi {
 
