@@ -1,4 +1,4 @@
-#include "front/epochs.h"
+#include "cache/get/epochs.h"
 
 #include <gtest/gtest.h>
 

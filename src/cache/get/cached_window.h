@@ -28,6 +28,7 @@
 #include "base/outcome.h"
 #include "base/region.h"
 #include "cache/get/acquires.h"
+#include "cache/get/epochs.h"
 #include "cache/get/get_cache.h"
 #include "cache/get/layout.h"
 #include "cache/get/lines.h"
@@ -36,7 +37,6 @@
 #include "cache/get/versions.h"
 #include "cache/poll_detector.h"
 #include "cache/shared/shared_cache.h"
-#include "front/epochs.h"
 
 namespace nearcache {
 

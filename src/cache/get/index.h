@@ -16,7 +16,7 @@
 
 #include "base/region.h"
 #include "cache/get/entry.h"
-#include "cache/page/published.h"
+#include "cache/published.h"
 
 // The thread sanitizer does not understand vector loads of what other threads write.
 #if defined(__SSE2__) && !defined(NEARCACHE_THREAD_SANITIZER)

@@ -17,7 +17,7 @@
 #include <cstdint>
 
 #include "cache/get/entry.h"
-#include "cache/page/published.h"
+#include "cache/published.h"
 
 namespace nearcache {
 

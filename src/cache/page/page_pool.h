@@ -12,8 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cache/page/published.h"
 #include "cache/page/recent_pages.h"
+#include "cache/published.h"
 
 namespace nearcache {
 

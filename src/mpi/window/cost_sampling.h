@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "cache/get/cost_model.h"
-#include "front/targets.h"
+#include "cache/get/targets.h"
 
 namespace nearcache::mpi {
 

@@ -18,7 +18,7 @@
 #include <mutex>
 #include <vector>
 
-#include "front/targets.h"
+#include "cache/get/targets.h"
 #include "mpi/process/context.h"
 #include "mpi/window/get_call.h"
 

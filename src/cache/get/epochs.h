@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "front/targets.h"
+#include "cache/get/targets.h"
 
 namespace nearcache {
 

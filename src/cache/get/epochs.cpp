@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "front/epochs.h"
+#include "cache/get/epochs.h"
 
 #include <algorithm>
 
