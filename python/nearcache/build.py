@@ -68,7 +68,7 @@ def settings(mpicc: Sequence[str], oshcc: Sequence[str], prefix: Path) -> list[s
 
 
 def place_for(prefix: Path | None) -> Path:
-    """The folder for the objects, which must be one that they can be preloaded from."""
+    """Return the folder for the objects, from which it must be possible to preload them."""
     chosen = prefix or home.built()
     if not chosen:
         raise NearcacheError("this user has no home folder: name another one with --prefix")

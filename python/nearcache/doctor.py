@@ -396,7 +396,7 @@ def upc_findings(where: home.Home, item: PreloadObject) -> list[Finding]:
 
 
 def home_findings(where: home.Home, objects: Collection[PreloadObject]) -> list[Finding]:
-    """What a home must have."""
+    """Return findings about what a home must have."""
     findings = []
     if not where.tables.exists():
         findings.append(

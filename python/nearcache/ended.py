@@ -19,7 +19,7 @@ class Ended(BaseException):
 
 
 def told(code: int) -> str:
-    """How a process ended, by the code that subprocess gives it: `ended with exit code 3`."""
+    """Return how a process ended, given its code from subprocess: `ended with exit code 3`."""
     if code >= 0:
         return f"ended with exit code {code}"
     try:

@@ -76,7 +76,7 @@ class Home:
         return {key: value for key, value in found.items() if isinstance(value, str)}
 
     def objects(self) -> list[PreloadObject]:
-        """The preload objects, by tag."""
+        """Return the preload objects."""
         found: dict[str, PreloadObject] = {}  # by file: lib64 may be a link to lib
         installed = [folder for pattern in INSTALLED for folder in sorted(self.path.glob(pattern))]
         own = self.folder("lib") / "nearcache"
@@ -109,7 +109,8 @@ class Home:
 
 
 def built() -> Path | None:
-    """Where `nearcache build` of this version puts its objects if it is told nothing else; None for a user without a home."""
+    """Return where `nearcache build` of this version puts its objects by default; None for a user
+    without a home folder."""
     data = os.environ.get("XDG_DATA_HOME", "")
     if not os.path.isabs(data):  # such a value is to be ignored, says its specification
         data = os.path.expanduser("~/.local/share")

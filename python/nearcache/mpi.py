@@ -96,7 +96,7 @@ sys.path = [folder for folder in sys.path if folder]
 def _answer(
     interpreter: str, question: str, *words: str, environment: Mapping[str, str] | None = None
 ) -> str | None:
-    """What Python code prints in a process of its own."""
+    """Return what Python code prints in a process of its own."""
     return _output(
         [interpreter, "-c", _OWN_MODULES + question, *words], timeout=60, environment=environment
     )
@@ -123,7 +123,7 @@ def implementation(text: str) -> tuple[str, str]:
 
 @functools.cache
 def library_text(library: str) -> str | None:
-    """What an MPI library says of its version; None if it does not answer."""
+    """Return what an MPI library says about its version; None if it does not answer."""
     return _answer(sys.executable, _ASK_LIBRARY, str(library))
 
 
@@ -179,7 +179,8 @@ def is_python(path: str) -> bool:
 
 
 def of_python(interpreter: str, launcher: str, environment: Mapping[str, str] | None = None) -> Mpi:
-    """The Mpi that mpi4py loads in an interpreter; else the launcher's, as another binding may be in use."""
+    """Return the Mpi that mpi4py loads in an interpreter; else the launcher's, as another binding
+    may be in use."""
     text = _answer(interpreter, _ASK_MPI4PY, environment=environment)
     found = re.search(r"^LIBRARY (.*)$", text or "", re.M)
     if found:
@@ -188,7 +189,7 @@ def of_python(interpreter: str, launcher: str, environment: Mapping[str, str] | 
 
 
 def of_shmem_library(library: PathLike) -> Mpi:
-    """The OpenSHMEM of a library file, asked of the library itself, else guessed by its name."""
+    """Return the OpenSHMEM of a library file by asking the library, or else by its name."""
     text = _answer(sys.executable, shmem.ASK_LIBRARY, str(library))
     return Mpi(*shmem.family_and_version(text, library), str(library))
 
@@ -222,8 +223,11 @@ def _unknown(library: PathLike) -> NoReturn:
 def of_program(
     word: str, launcher: str, folder: str = "", variables: Mapping[str, str] | None = None
 ) -> list[Mpi]:
-    """What the program that a word of a command line starts in a folder uses, the OpenSHMEM first; Refused says why there is nothing.
-    `variables` are those that the command line sets for it."""
+    """Return the libraries, OpenSHMEM first, of the program that a word of a command line starts in
+    `folder`; raise Refused with the reason if there are none.
+
+    `variables` are those that the command line sets for it.
+    """
     path = (command.locate_in_launcher if launcher else command.locate)(word, folder=folder)
     if not path:
         raise Refused(f"there is no program {word}")
@@ -256,7 +260,7 @@ def check_preload(path: str) -> None:
 
 
 def of_binary(path: str, environment: Mapping[str, str] | None = None) -> list[Mpi]:
-    """The same for a program file."""
+    """Return the libraries of a program file, like of_program()."""
     try:
         shmem_library, mpi_library, missing = libraries.used_by(path, environment)
     except ValueError as error:

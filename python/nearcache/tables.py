@@ -38,7 +38,8 @@ class Option:
 
     @property
     def values(self) -> list[str]:
-        """The values of an enumerated type, read from its help (`...: off, transparent, always or user`)."""
+        """Return the values of an enumerated type, read from its help (`...: off, transparent,
+        always or user`)."""
         if self.type not in ("mode", "policy", "share_use", "rma_use", "rma_fabric"):
             return []
         return re.split(r", | or ", self.help.rpartition(": ")[2])

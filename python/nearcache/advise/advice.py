@@ -9,7 +9,8 @@ from typing import Any
 
 from .answers import Cost
 
-# The mode of windows for which nothing is set: it needs no promise and is safe in any run, so the others are compared with it.
+# The mode of windows for which nothing is set: it needs no promise and is safe in any run, so the
+# others are compared with it.
 DEFAULT = "coherent"
 PROMISES = ("always", "user")
 
@@ -65,7 +66,8 @@ class WindowAdvice:
 
     @property
     def sets_mode(self) -> bool:
-        """Whether it must be told its mode: the default needs no word, unless the program or the environment chose another."""
+        """Return whether a mode must be set: the default need not be, unless the program or the
+        environment has chosen another."""
         return self.mode != DEFAULT or self.now not in ("", DEFAULT)
 
 
@@ -84,7 +86,7 @@ class Advice:
     modelled: str
     windows: list[WindowAdvice]
     left_alone: list[str]  # reasons why Nearcache did not touch other windows
-    # for all windows, when they agree: option name to value; empty also where there is nothing to set
+    # for all windows, if they agree: option name to value; also empty if there is nothing to set
     settings: dict[str, str | int]
     notes: list[str]
 
@@ -93,7 +95,8 @@ class Advice:
 
 
 def settings_of(windows: Sequence[WindowAdvice]) -> dict[str, str | int]:
-    """Options for the whole program, when all windows that help want the same mode and the others do no harm by it."""
+    """Return options for the whole program, if all windows that are worth caching want the same
+    mode and it does the others no harm."""
     helped = [window for window in windows if window.helps]
     if not helped or len({window.mode for window in helped}) > 1:
         return {}

@@ -6,7 +6,8 @@ from __future__ import annotations
 from ..values import MOST_INDEX, MOST_STORAGE
 from .answers import Cost, CurveWindow, Price, ReplayedWindow
 
-# What a hit costs, in ns: the look-up with its share of calls for MPI's progress, and the copy a byte (docs/performance.md).
+# What a hit costs, in ns: the look-up with its share of calls for MPI's progress, and the copy per
+# byte (docs/performance.md).
 HIT_NS, HIT_NS_PER_BYTE = 80.0, 0.15
 SHARED_HIT_NS = 10.0  # what a hit costs more in a cache that ranks share (docs/performance.md)
 ENOUGH = 0.95  # storage is enough when it saves this share of what any storage could
@@ -30,22 +31,23 @@ def power_of_two(value: int, least: int) -> int:
 
 
 def gain_ns(cost: Cost | Price, hits: float, size: float) -> float:
-    """What so many hits save, of `size` bytes together."""
+    """Return what this many hits save, which serve `size` bytes in total."""
     return cost_ns(cost, hits, size) - hit_ns(hits, size)
 
 
 def hits_of(row: ReplayedWindow | None) -> int:
-    """Of a window in a simulation; None where it has no gets."""
+    """Return the hits of a window in a replay; `row` is None if it has no gets."""
     return row["hits_full"] + row["hits_pending"] + row["hits_partial"] if row else 0
 
 
 def storage_of(size: int) -> int:
-    """The option's value for so many bytes."""
+    """Return the value of option `storage` for this many bytes."""
     return min(power_of_two(size, LEAST_STORAGE), MOST_STORAGE)
 
 
 def storage_for(curve: CurveWindow) -> int:
-    """The smallest storage of a rank that saves ENOUGH of what can be saved, in whole powers of two."""
+    """Return the smallest storage of a rank, a power of two, that saves ENOUGH of what can be
+    saved."""
     best = max((point["cost_saved"] for point in curve["points"]), default=0)
     for point in curve["points"]:
         if point["cost_saved"] >= ENOUGH * best:
@@ -54,7 +56,7 @@ def storage_for(curve: CurveWindow) -> int:
 
 
 def index_for(window: CurveWindow, storage: int) -> int:
-    """Entries for what fits into the storage."""
+    """Return the index entries needed for what fits into the storage."""
     keys = window["distinct_keys"] / max(1, window["ranks"])
     fits = min(1.0, storage * max(1, window["ranks"]) / max(1, window["stored_bytes"]))
     return min(power_of_two(int(keys * fits * ENTRY_ROOM), LEAST_INDEX), MOST_INDEX)

@@ -257,7 +257,8 @@ class Judge:
         return advice
 
     def estimate(self, advice: WindowAdvice, window: SafetyWindow, mode: str) -> None:
-        """What is saved: in the mode of the advice, by the default, and by one cache for the ranks of a node."""
+        """Estimate what is saved in this mode, by the default mode, and by one cache for the ranks
+        of a node."""
         ranks = max(1, window["traced_ranks"])
         if window["id"] in self.coherent:
             row = self.coherent[window["id"]]
@@ -277,7 +278,8 @@ class Judge:
     def decide(
         self, advice: WindowAdvice, window: SafetyWindow, mode: str, reasons: list[str]
     ) -> None:
-        """Whether that is worth it, and what to set. pre: the advice has its estimates; `reasons` are those for `mode`."""
+        """Decide whether that is worthwhile, and what to set. pre: the advice has its estimates;
+        `reasons` are those for `mode`."""
         against = self.against(advice, window, mode, reasons)
         shared = advice.shared
         if shared and (not self.known or not self.gains(advice, bool(against))):
@@ -299,7 +301,7 @@ class Judge:
     def against(
         self, advice: WindowAdvice, window: SafetyWindow, mode: str, reasons: list[str]
     ) -> list[str]:
-        """Why a cache for each rank is not advised; nothing if it is."""
+        """Return why a cache for each rank is not advised; nothing if it is."""
         few = self.too_few(window, mode, reasons)
         if few:
             return few

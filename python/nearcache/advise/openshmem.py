@@ -60,7 +60,8 @@ class PageAdvice:
     saved_seconds: float
     saved_seconds_least: float
     wall_seconds: float  # of the uncached run
-    # per PE, in the uncached run, by the costs of its operations: of all, and without the slowest fiftieth
+    # per PE, in the uncached run, by the costs of its operations: of all, and without the slowest
+    # fiftieth
     communication_seconds: float
     communication_seconds_least: float
     hits: float  # share of the gets that would be served

@@ -48,7 +48,7 @@ def _when(i: int, slot_ns: int) -> str:
 
 
 def _stack(frame: Frame, slots: Sequence[Counters], used: Sequence[str]) -> list[Markup]:
-    """An area for each of the types that are used, one on top of the other."""
+    """Return an area for each access type that occurs, one on top of the other."""
     base, areas = [0] * len(slots), []
     for name in used:
         top = [low + slot[name] for low, slot in zip(base, slots)]
@@ -183,7 +183,7 @@ def hit_ratio(
 
 
 def _levels(point: Counters, ns: int, shmem: bool) -> list[str]:
-    """A row of the table: the time, and what there was then."""
+    """Return a row of the table: the time, and the levels at that time."""
     of_index = [] if shmem else ["entries", "index_entries"]
     return [
         scale.seconds_text(ns),

@@ -97,8 +97,8 @@ def levels(document: Report) -> tuple[int, int, int]:
 
 
 def trial(document: Report, option: str, together: int) -> str:
-    """A sentence that says what to start with twice the size of now, which is that of all windows on all ranks `together`; empty where no
-    more is allowed."""
+    """Return a sentence with the command that starts with twice the size; empty if no more is
+    allowed. `together`: the size now, of all windows on all ranks."""
     cached = sum(not window.get("bypass") for window in document["windows"])
     each = max(1, together // max(1, document["ranks"] * cached))
     twice = 1 << (2 * each - 1).bit_length()
@@ -185,7 +185,7 @@ def caution(document: Report) -> list[str]:
 
 
 def storage_tile(document: Report) -> tuple[str, str, str]:
-    """The largest storage of the run."""
+    """Return the tile with the largest storage of the run."""
     most, stored, _ = levels(document)
     used = "valid at a time" if api(document) == "OpenSHMEM" else "in use"
     return (

@@ -78,7 +78,8 @@ class Accesses(Part):
         return Value(node, kind.unqualified())
 
     def _loaded_bits(self, place: Place) -> c_ast.Node:
-        """A bit-field. What is const by itself is not found out by a store to it: the whole is read."""
+        """Return the read of a bit-field. The mask of a const member cannot be found by a store to
+        it, so the whole record is read."""
         assert place.bits is not None
         record, member = place.bits
         found = record.field(member)
@@ -132,7 +133,8 @@ class Accesses(Part):
         target: types.Type,
         index_type: types.Type | None = None,
     ) -> c_ast.Node:
-        """The syntax of `pointer` moved by `index` objects of type `target`. index_type: where it may be unsigned."""
+        """Return the syntax of `pointer` moved by `index` objects of type `target`. `index_type` is
+        needed if the index may be unsigned."""
         element = types.element_of(target)
         if target.is_void:
             self.unit.error(self.unit.coord, "arithmetic on a pointer to shared void")

@@ -197,7 +197,7 @@ class Constants(Part):
         return _held(UNARY[node.op](operand[0]), promoted(operand[1]))
 
     def _is_object(self, node: c_ast.Node) -> bool:
-        """Whether a sizeof is that of an object, by its name, or of a part of one."""
+        """Return whether a sizeof is that of a named object or of a part of one."""
         if isinstance(node.expr, c_ast.ID):
             symbol = self.unit.scope.find(node.expr.name)
             return node.op == "sizeof" and symbol is not None and symbol.kind == "object"

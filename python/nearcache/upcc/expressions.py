@@ -113,7 +113,7 @@ class Expressions(Part):
         return self.accesses.loaded(self.expression(node, unused))
 
     def constant(self, node: c_ast.Node) -> c_ast.Node:
-        """The syntax of an index or a case, which may be GNU's range of some."""
+        """Return the syntax of an index or a case label, which may be GNU C's range."""
         if not isinstance(node, Range):
             return self.value(node).node
         node.first, node.last = self.value(node.first).node, self.value(node.last).node

@@ -140,8 +140,8 @@ class At(gdb.Function):
 
 
 class Element(gdb.Function):
-    """$upc_element(array, index, "type", block): an element of a shared array. The block size is 1 where the declaration has none, and 0
-    for []."""
+    """$upc_element(array, index, "type", block): an element of a shared array. The block size is 1
+    where the declaration has none, and 0 for []."""
 
     def __init__(self) -> None:
         super().__init__("upc_element")

@@ -26,7 +26,8 @@ def mode(node: c_ast.Node) -> bool | None:
 
 
 def without_lost(items: list[c_ast.Node]) -> list[c_ast.Node]:
-    """The items of a block without pragmas about the loop behind them where that has become more than a loop."""
+    """Return the items of a block without the pragmas about a loop that no loop follows any more,
+    as it has been lowered to several statements."""
     kept: list[c_ast.Node] = []
     for item in reversed(items):
         about_a_loop = isinstance(item, c_ast.Pragma) and LOOP.match(text_of(item))

@@ -126,7 +126,7 @@ class Rewriting(Part):
         self.unit.scope = self.unit.scope.parent
 
     def _is_of_upc(self, dim: c_ast.Node | None) -> bool:
-        """Whether a size is not one of C as it stands."""
+        """Return whether the size of an array contains an operator of UPC or a shared object."""
         return dim is not None and any(
             isinstance(each, c_ast.UnaryOp) and each.op in UPC_SIZES or self._is_shared_name(each)
             for each in nodes_of(dim)
@@ -137,7 +137,7 @@ class Rewriting(Part):
         return symbol is not None and symbol.kind == "object" and symbol.type.is_shared
 
     def _align(self, node: c_ast.Node) -> None:
-        """An _Alignas, which all that one declaration declares have in common."""
+        """Rewrite an _Alignas once: all declarators of a declaration share its node."""
         if node not in self._printed:
             self._printed.add(node)
             if isinstance(node.alignment, c_ast.Typename):
@@ -146,7 +146,7 @@ class Rewriting(Part):
                 node.alignment = self._constant(node.alignment)
 
     def _constant(self, node: c_ast.Node | None) -> c_ast.Node | None:
-        """A size, width or value in a declaration; None if there is none."""
+        """Return a size, width or value of a declaration in C; None if there is none."""
         if node is None or isinstance(node, c_ast.Constant):
             return node
         return self.expressions.value(copy.deepcopy(node)).node

@@ -42,7 +42,8 @@ CHARACTER = re.compile(r"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA
 
 
 def _elements(spelled: str, prefix: str) -> int:
-    """How many elements of an array a character of a string literal takes: bytes of UTF-8, words of UTF-16, or one."""
+    """Return how many elements of an array a character of a string literal takes: bytes of UTF-8,
+    words of UTF-16, or one."""
     if prefix in ("L", "U") or spelled[0] == "\\" and spelled[1] not in "uU":
         return 1
     character = chr(int(spelled[2:], 16)) if spelled[0] == "\\" else spelled

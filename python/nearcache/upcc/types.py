@@ -211,7 +211,7 @@ class Array(Type):
 
     @property
     def base(self) -> Type:
-        """The innermost element type, whatever the number of dimensions."""
+        """Return the innermost element type, whatever the number of dimensions."""
         at: Type = self
         while at.is_array:
             at = at.element
@@ -344,7 +344,7 @@ def _qualifiers(kind: Type) -> Iterator[frozenset[str]]:
 
 
 def compatible(a: Type, b: Type) -> bool:
-    """Whether two types are compatible with their qualifiers."""
+    """Return whether two types are compatible, qualifiers included."""
     return same(a, b) and (a.is_unknown or b.is_unknown or [*_qualifiers(a)] == [*_qualifiers(b)])
 
 

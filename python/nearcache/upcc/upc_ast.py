@@ -64,7 +64,10 @@ class _Node(c_ast.Node):
 
 
 class UpcForall(_Node):
-    """upc_forall (init; cond; next; affinity) stmt; affinity: None (empty) | c_ast.Continue | an expression."""
+    """upc_forall (init; cond; next; affinity) stmt.
+
+    The affinity is None (empty), c_ast.Continue or an expression.
+    """
 
     __slots__ = ("init", "cond", "next", "affinity", "stmt", "coord", "__weakref__")
     _child_names = ("init", "cond", "next", "affinity", "stmt")
