@@ -63,7 +63,7 @@ NEARCACHE_API int nearcache_get_mode(MPI_Win win, nearcache_mode* mode);
 NEARCACHE_API int nearcache_set_mode(MPI_Win win, nearcache_mode mode);
 
 /* Drops everything cached for `win`, sets its statistics to zero and forgets the costs measured so
- * far. */
+ * far. Local. Errors: MPI_ERR_WIN. */
 NEARCACHE_API int nearcache_reset(MPI_Win win);
 
 /* CLaMPI's info key, so that its users can switch. Its values are the names below, and CLaMPI's

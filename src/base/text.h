@@ -15,8 +15,11 @@ namespace nearcache {
 bool parse_bytes(std::string_view text, uint64_t* value);
 // Parses a time with an optional suffix ns, us, ms or s (default ns) into nanoseconds.
 bool parse_time_ns(std::string_view text, uint64_t* value);
+// Parses decimal digits and nothing else; false also if the number needs more than 64 bits.
 bool parse_count(std::string_view text, uint64_t* value);
+// Parses a finite number, not below 0, with a point and an exponent if need be.
 bool parse_ratio(std::string_view text, double* value);
+// Parses true, yes, on or 1, and false, no, off or 0, in any case.
 bool parse_bool(std::string_view text, bool* value);
 
 std::string lower_case(std::string_view text);

@@ -193,15 +193,15 @@ class Reduction<T>::Sums {
     return total;
   }
 
-  // Of this thread's rows.
+  // Reduces this thread's rows.
   Maybe<T> total_of_rows() {
     Maybe<T> total;
     for_rows([&](T& sum) { total.append(r_.operation_, sum); });
     return total;
   }
 
-  // Instead of each sum of this thread: the reduction of all blocks before it. In blocks of one
-  // element, which are elements: with itself.
+  // Replaces each sum of this thread by the reduction of all blocks before it; for blocks of one
+  // element, by the reduction up to and including that element.
   void make_prefixes() {
     if (few_)
       few_prefixes();
@@ -213,7 +213,7 @@ class Reduction<T>::Sums {
  private:
   T* mine() { return mine_.template as<T>(); }
 
-  // The sum of a block where all are here.
+  // The sum of any block; only if are_few(): then all sums are here.
   const T& few(size_t block) {
     const size_t thread = thread_after(r_.layout_.first_thread(), block % threads());
     return all_.template as<T>()[thread * rows_ + block / threads()];
@@ -228,7 +228,7 @@ class Reduction<T>::Sums {
     }
   }
 
-  // A sum by the prefix at its block, with what is running up to there.
+  // Replaces a block's sum by the prefix there; `running` is the reduction of all blocks before it.
   void replace(T& sum, Maybe<T>& running) const {
     const T before = running.value;
     running.append(r_.operation_, sum);
@@ -239,7 +239,7 @@ class Reduction<T>::Sums {
   size_t first_row(size_t thread) const {
     return rows_ / threads() * thread + std::min(rows_ % threads(), thread);
   }
-  // Where rows of this thread's chunk begin in the part of any thread.
+  // Where the rows of this thread's chunk begin in each thread's part.
   uint64_t chunk_address() const {
     return ncupc_address(shared_) + first_row(my_thread()) * sizeof(T);
   }
@@ -289,7 +289,7 @@ class Reduction<T>::Sums {
   ncupc_ptr shared_{};
 };
 
-// Arguments of both functions but dst's layout.
+// Adds the arguments on which threads must agree in both functions: all but the layout of dst.
 inline void agree_reduction(Call& call, upc_op_t op, size_t count, size_t block) {
   agree(call, op);
   agree(call, count);
@@ -308,8 +308,8 @@ void reduce(Call call, ncupc_ptr dst, ncupc_ptr src, upc_op_t op, size_t count, 
   check_phase(call, "src", src, block);
   const Operation<T> operation = upc::operation(call, op, function);
   const Layout layout(src, count, sizeof(T), block);
-  // A thread's part tells the root that the thread has come: what it wrote before must be complete
-  // then.
+  // By its part the root learns that a thread has entered: what the thread wrote before must be
+  // complete by then.
   if (call.in_all)
     meet(call);
   else if (call.out_all)
@@ -319,7 +319,7 @@ void reduce(Call call, ncupc_ptr dst, ncupc_ptr src, upc_op_t op, size_t count, 
   if (root == my_thread() && result.there)
     std::memcpy(own(ncupc_address(dst)), &result.value, sizeof(T));
   if (!call.out_all) return;
-  // The root has what all have read: when it is there, all is done.
+  // Once the root has the result, all threads have read their elements.
   Tree(root).down(call);
   acquire(call.name);
 }
@@ -332,8 +332,8 @@ void prefix_reduce(Call call, ncupc_ptr dst, ncupc_ptr src, upc_op_t op, size_t 
   check_phase(call, "dst", dst, block);
   const Operation<T> operation = upc::operation(call, op, function);
   const Layout layout(src, count, sizeof(T), block), to(dst, count, sizeof(T), block);
-  // Where dst and src do not lie alike, as one specification of UPC demanded, threads write to each
-  // other's memory.
+  // Threads write to each other's memory unless dst and src have the same layout, as one
+  // specification of UPC demanded.
   const bool far = !layout.fits(to);
   if (call.in_all || (far && call.in_my)) meet(call);
   Reduction<T>(call, operation, layout).prefixes(to);

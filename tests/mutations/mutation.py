@@ -38,7 +38,7 @@ class Part:
 
 @dataclass
 class Mutation:
-    name: str  # get_cache/generation_not_compared
+    name: str  # get_cache/NAME, as its file without the suffix
     title: str
     rule: str
     tests: list = field(default_factory=list)  # (kind, arguments)

@@ -1,6 +1,6 @@
 """Writes report_example_v2.json: a report as the library would write it, whose figures agree with each other.
 
-    python3 tests/cli/make_report_example.py > tests/cli/report_example_v2.json
+    python3 tests/support/make_report_example.py > tests/cli/report_example_v2.json
 
 A graph program on 8 ranks: two windows that warm up, a third that is not cached, storage and index that grow at first.
 Integers are split by weights, so that each sum (over ranks, slots, sizes, targets) is that of the totals.

@@ -324,7 +324,7 @@ class alignas(64) GetCache {
   // Evaluates the last interval and resizes within the budget. Returns how many sizes were changed.
   int adapt(MemoryBudget* budget);
 
-  void reset();  // returns to the state after construction, except for the sizes
+  void reset();  // drops everything and forgets what was learned and counted; sizes stay
 
   uint64_t entries() const { return live_; }
   uint64_t index_capacity() const { return index_.capacity(); }

@@ -72,21 +72,21 @@ class Index {
   // Returns false if the entry was not there.
   bool erase(uint64_t hash, EntryId id);
 
-  // Returns the entries in the buckets of `hash`: the insertion path from which a conflicting
-  // access takes its victim. The return value is their number, at most 16.
+  // Stores in `ids` the entries in the buckets of `hash`, the insertion path from which a
+  // conflicting access takes its victim, and returns how many they are: at most 16.
   int path(uint64_t hash, EntryId* ids) const;
 
-  // Returns the entries inserted under `hash`, or under another hash with the same tag and buckets;
-  // `ids` may be null. The return value is their number, at most 16.
+  // Stores in `ids`, unless that is null, the entries inserted under `hash` or under another hash
+  // with the same tag and buckets, and returns how many they are: at most 16.
   int alike(uint64_t hash, EntryId* ids) const;
 
   void clear();
   // Empties the index and changes its capacity; the caller inserts the entries again.
   void reset_capacity(uint64_t capacity);
 
-  // Returns the entry in slot `slot` of all slots, or no_entry if the slot is empty (CLaMPI samples
-  // slots).
+  // CLaMPI samples slots.
   uint64_t slot_count() const { return bucket_count_ * slots_per_bucket; }
+  // Returns the entry in a slot, counted over all buckets; no_entry if it is empty.
   EntryId at(uint64_t slot) const {
     const Bucket& bucket = buckets_[slot / slots_per_bucket];
     return bucket.tag(slot % slots_per_bucket) == 0 ? no_entry : bucket.id(slot % slots_per_bucket);

@@ -41,8 +41,8 @@ class Ranges {
 
   // Block sizes in use: bit k for 2^k bytes.
   uint64_t levels() const { return levels_; }
-  // Returns the entries that hold byte `at` of `target`, among those listed for blocks of 2^level
-  // bytes. The return value is their number, at most `most_found`.
+  // Stores in `ids` the entries that hold byte `at` of `target`, among those listed for blocks of
+  // 2^level bytes, and returns how many they are: at most `most_found`.
   static constexpr int most_found = 16;
   int holding(uint32_t target, int64_t at, int level, EntryId* ids) const;
 
@@ -107,7 +107,8 @@ class Ranges {
   }
   void add_listed(EntryId id);
   void remove_listed(EntryId id);
-  // Returns the blocks of an entry. The return value is false if it is not to be listed.
+  // Determines the blocks of an entry, from `first` to `last`. Returns false if it is not to be
+  // listed.
   bool blocks_of(EntryId id, int* level, int64_t* first, int64_t* last) const;
 
   // A look-up costs some 50 ns, and so does listing; a hit saves microseconds.

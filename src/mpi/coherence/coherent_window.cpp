@@ -163,8 +163,8 @@ void CoherentWindow::end() {
 
 // --- The reader. ---
 
-// Of places that were asked for before the last acquire: what coherence would answer, in quiet
-// phases.
+// Counts, in quiet phases, the misses on lines that were already asked for before the last acquire:
+// coherence would have answered them from the cache.
 void CoherentWindow::missed(uint64_t line) {
   if (state_ != State::idle || window_.mode() != Mode::coherent || !context.phases.may_be_quiet())
     return;

@@ -32,14 +32,14 @@ class OwnStores {
 
   // Called before others may learn what was stored: checks for stores.
   void look();
-  // Makes memory that others may write, or that is written by DMA, volatile for
-  // good; `why` is reported.
+  // Makes memory that others may write, or that is written by DMA, volatile for good; `why` is
+  // reported.
   void never(const std::string& why);
   void never(uint64_t regions);
   // The memory was not allocated by MPI: before watching it, check whether it is a shared mapping.
   void may_be_mapped_elsewhere() { ask_whether_shared_ = true; }
-  // A call that has begun writes to these regions, perhaps by DMA: treat them as
-  // changed at the next look.
+  // A call that has begun writes to these regions, perhaps by DMA: they count as changed at the
+  // next look.
   void will_have_changed(uint64_t regions) { changed_ |= regions; }
   // Returns the regions that these bytes of memory lie in.
   uint64_t regions_of(const void* from, uint64_t bytes) const;

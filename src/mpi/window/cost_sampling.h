@@ -2,7 +2,8 @@
 
 // Measures the cost of a window's remote gets on a sample of them: the get itself plus its share of
 // the synchronisation that completes it, or of the wait for its request. If a get costs no more
-// than a hit would, caching cannot gain, and gets bypass the cache (design, "do no harm").
+// than a hit would, caching cannot gain, and gets bypass the cache
+// (docs/semantics.md, "What is bypassed").
 #pragma once
 
 #include <cstdint>
