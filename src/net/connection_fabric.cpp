@@ -50,6 +50,16 @@ void ConnectionFabric::close(Connection* connection) {
   if (found->second.attempt == connection) found->second.attempt = nullptr;
 }
 
+// If no connection can be begun now, as without a free descriptor, the rank is not lost for that: it
+// may yet begin one.
+void ConnectionFabric::watch(int rank) {
+  Peer& peer = peers_[rank];
+  if (peer.lost || peer.connection != nullptr || peer.attempt != nullptr) return;
+  std::string wrong;
+  peer.attempt = connect(rank, &wrong);
+  if (peer.attempt != nullptr) peer.attempt->peer = rank;
+}
+
 void ConnectionFabric::forget(int rank) {
   Peer& peer = peers_[rank];
   if (std::exchange(peer.lost, true)) return;

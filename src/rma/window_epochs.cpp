@@ -60,6 +60,7 @@ bool Window::post(std::span<const int> origins) {
       engine_->outbox().append(peer, head(Kind::post));
     } else {
       ++active().posted[peer];
+      engine_->fabric().watch(peer);  // this rank will wait for it, and sends it nothing
       if (auto held = active().before_post.extract(peer)) take_held(peer, std::move(held.mapped()));
     }
   }

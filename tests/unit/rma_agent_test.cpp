@@ -557,6 +557,24 @@ TEST_P(Agents, ARankThatEndsWakesThoseThatWaitForIt) {
   EXPECT_TRUE(ranks[0]->window->broken());
 }
 
+// The target sends nothing to its origins, so it must have another reason to connect to them.
+TEST_P(Agents, AnOriginThatEndsBeforeItSendsAnythingWakesWhoHasPosted) {
+  if (GetParam() == Over::memory || GetParam() == Over::memory_and_sockets)
+    GTEST_SKIP() << "the system tells of the end of its process";
+  begin(2);
+  std::thread waits([&] {
+    const Agent::Lock lock(ranks[0]->agent.get());
+    const std::array origins{1};
+    ranks[0]->window->post(origins);
+    ranks[0]->agent->wait(lock, [&] { return ranks[0]->window->broken(); });
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  ranks[1]->agent->stop();
+  ranks[1]->fabric.reset();
+  waits.join();
+  EXPECT_TRUE(ranks[0]->window->broken());
+}
+
 // Something has come whenever anybody looks, `most` times, as where others ask for more than a rank
 // can do.
 class Endless final : public net::Fabric {
