@@ -25,6 +25,10 @@ void Window::fence_enter() {
     const uint64_t operations = std::exchange(to.operations, 0);
     if (operations > 0) counts.push_back({rank, operations});
   }
+  // A token is awaited from each of these, and nothing may ever be sent to them.
+  for (int64_t distance = 1; distance < members_.size(); distance *= 2)
+    engine_->fabric().watch(
+        members_.peer(static_cast<int>((rank_ + members_.size() - distance) % members_.size())));
   fence_.enter(counts);
   say_over();
 }

@@ -575,6 +575,25 @@ TEST_P(Agents, AnOriginThatEndsBeforeItSendsAnythingWakesWhoHasPosted) {
   EXPECT_TRUE(ranks[0]->window->broken());
 }
 
+// Its token is awaited by a rank that sends it nothing.
+TEST_P(Agents, ARankThatEndsBeforeAFenceWakesAllWhoEnterIt) {
+  if (GetParam() == Over::memory || GetParam() == Over::memory_and_sockets)
+    GTEST_SKIP() << "the system tells of the end of its process";
+  begin(4);
+  ranks[3]->agent->stop();
+  ranks[3]->fabric.reset();
+  std::vector<std::thread> threads;
+  for (size_t rank = 0; rank < 3; ++rank) {
+    threads.emplace_back([&, rank] {
+      const Agent::Lock lock(ranks[rank]->agent.get());
+      ranks[rank]->window->fence_enter();
+      ranks[rank]->agent->wait(lock, [&] { return ranks[rank]->window->broken(); });
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (size_t rank = 0; rank < 3; ++rank) EXPECT_TRUE(ranks[rank]->window->broken());
+}
+
 // Something has come whenever anybody looks, `most` times, as where others ask for more than a rank
 // can do.
 class Endless final : public net::Fabric {
