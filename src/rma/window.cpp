@@ -231,7 +231,10 @@ Status Window::take_error() {
 
 void Window::lost(int peer) {
   exposure_.forget(peer);
-  if (state_ != nullptr) state_->before_post.erase(peer), state_->after_fence.erase(peer);
+  if (state_ != nullptr) {
+    state_->before_post.erase(peer), state_->after_fence.erase(peer);
+    state_->refused.erase(peer);
+  }
   const int rank = members_.rank_of(peer);
   if (rank < 0) return;
   broken_ = true;

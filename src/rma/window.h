@@ -25,6 +25,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "rma/elements.h"
@@ -251,6 +252,8 @@ class Window {
     // By peer: requests that come before this rank has posted, or after a fence that is not over
     // here. No peer is in both.
     std::unordered_map<int, HeldMessages> before_post, after_fence;
+    // Once a member is gone: peers in an access epoch that this rank has not posted for.
+    std::unordered_set<int> refused;
   };
 
   enum class Lock : uint8_t { none, wanted, held };
@@ -303,6 +306,7 @@ class Window {
   }
   bool take_or_hold(int peer, const Message& message);
   bool take_now(int peer, const Message& message);
+  bool is_refused(int peer) const { return state_ != nullptr && state_->refused.contains(peer); }
   void take_held(int peer, HeldMessages held);
   uint64_t epoch() const { return fence_.entered() + starts_; }
   Commons* make_commons(const Memory& memory);

@@ -167,19 +167,34 @@ bool Window::take(int peer, const Message& message) {
 
 bool Window::take_or_hold(int peer, const Message& message) {
   if (!must_wait(peer, message.head)) return take_now(peer, message);
-  auto& [posts, posted, before_post, after_fence] = active();
+  auto& before_post = active().before_post;
+  auto& after_fence = active().after_fence;
   const bool for_post = before_post.contains(peer) ||
                         (message.head.kind == Kind::start && !after_fence.contains(peer));
   return (for_post ? before_post : after_fence)[peer].hold(message.whole);
 }
 
+// If a member is gone, an access epoch begins without a post. The program may be using its memory,
+// which it has not exposed, so what belongs to that epoch is refused.
 bool Window::take_now(int peer, const Message& message) {
-  if (message.head.kind == Kind::start) return use_up(&active().posted, peer), true;
+  const Kind kind = message.head.kind;
+  if (kind == Kind::start) {
+    if (!active().posted.contains(peer)) state_->refused.insert(peer);
+    return use_up(&state_->posted, peer), true;
+  }
+  if (is_refused(peer)) {
+    if (kind == Kind::complete) return state_->refused.erase(peer), true;
+    if (is_operation(kind) || kind == Kind::locate) {
+      exposure_.settle();
+      rma::refuse(&engine_->outbox(), peer, message.head, Status::lost_peer);
+      return true;
+    }
+  }
   return exposure_.take(peer, message);
 }
 
 std::byte* Window::place_of_put(int peer, const Head& head) const {
-  if (members_.rank_of(peer) < 0 || must_wait(peer, head)) return nullptr;
+  if (members_.rank_of(peer) < 0 || must_wait(peer, head) || is_refused(peer)) return nullptr;
   return exposure_.place_of_put(peer, head);
 }
 

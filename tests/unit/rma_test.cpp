@@ -644,22 +644,38 @@ TEST(Rma, AnAccessEpochAfterAFenceWaitsForBoth) {
 }
 
 // The target may learn of the loss, and then never post.
-TEST(Rma, WhatWaitsForAPostIsDoneWhenAMemberIsGone) {
+TEST(Rma, WhatWaitsForAPostIsRefusedWhenAMemberIsGone) {
   Job job(3, 1);
   const int target[] = {1};
   uint64_t got = 1;
+  job.word(1, 0) = 5;
   ASSERT_TRUE(job.window(0).started(target));
   Transfer transfer{.kind = Kind::get,
                     .target = 1,
                     .length = sizeof got,
                     .result = reinterpret_cast<std::byte*>(&got)};
   job.window(0).issue(&transfer);
+  ASSERT_TRUE(job.put(0, 1, 0, uint64_t{6}));
   job.window(0).complete(target);
   while (job.step()) {
   }
   EXPECT_FALSE(job.window(0).all_landed());
   job.network.kill(2);
   EXPECT_TRUE(job.run([&] { return job.window(0).all_landed(); }));
+  while (job.step()) {
+  }
+  EXPECT_EQ(job.word(1, 0), 5u);
+  EXPECT_EQ(job.window(0).take_error(1), Status::lost_peer);
+  // So is an epoch that begins later, but not what follows it.
+  ASSERT_TRUE(job.window(0).started(target));
+  ASSERT_TRUE(job.put(0, 1, 0, uint64_t{7}));
+  job.window(0).complete(target);
+  job.window(0).lock(1, LockType::exclusive, false);
+  ASSERT_TRUE(job.put(0, 1, 1, uint64_t{8}));
+  EXPECT_TRUE(job.unlock(0, 1));
+  EXPECT_EQ(job.word(1, 0), 5u);
+  EXPECT_EQ(job.word(1, 1), 8u);
+  EXPECT_EQ(job.window(0).take_error(1), Status::lost_peer);
 }
 
 TEST(Rma, WhatIsOutsideOfTheWindowIsAnErrorOfTheNextFlushAndTouchesNothing) {
