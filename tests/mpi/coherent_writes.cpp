@@ -2,6 +2,8 @@
 // reader may learn of it.
 #include "coherent.h"
 
+#include <cstdlib>
+
 namespace coherent {
 namespace {
 
@@ -196,6 +198,53 @@ void a_flag_in_own_memory(bool other_window) {
   });
 }
 
+// In a phase in which some rank has written, the reader gets a word and then learns, by a word of
+// its own memory, that the next one is written. Its get of that one comes before the first is
+// complete.
+void neighbour_of_a_get_in_flight() {
+  if (std::getenv("NEARCACHE_SKIP_CHEAP") == nullptr)
+    return check::skip("gets may be too cheap for lines");
+  Wanted wanted;
+  wanted.bytes = 1 << 20;
+  with_window(wanted, [](Window& window) {
+    const auto put = [&](int64_t value, MPI_Aint at, int target) {
+      MPI_Put(&value, 1, MPI_INT64_T, target, at, 1, MPI_INT64_T, window.win);
+      MPI_Win_flush(target, window.win);
+    };
+    const auto get = [&](int64_t* to, MPI_Aint at) {
+      MPI_Get(to, 1, MPI_INT64_T, owner, at, 1, MPI_INT64_T, window.win);
+    };
+    const int64_t flag_of_phase = 1, flag_of_word = 2;
+    int64_t found = -1;
+    for (int64_t round = 1; round <= 3; ++round) {
+      const MPI_Aint first = words * spread + 8192 * round, at = first + 4096 + 4;
+      settle(window);
+      for (MPI_Aint i = 0; i < 1024 && check::rank == reader; ++i) {  // has lines
+        get(&found, first + i);
+        MPI_Win_flush(owner, window.win);
+      }
+      check::hidden_barrier();
+      if (check::rank == writer) put(round, flag_of_phase, reader);
+      if (check::rank == reader) {
+        polling(window, window.memory + flag_of_phase, round);
+        get(&found, at);
+      }
+      check::hidden_barrier();
+      if (check::rank == writer) {
+        put(round, at + 1, owner);
+        put(round, flag_of_word, reader);
+      }
+      if (check::rank == reader) {
+        polling(window, window.memory + flag_of_word, round);
+        get(&found, at + 1);
+        MPI_Win_flush(owner, window.win);
+        EXPECT_EQ(found, round);
+      }
+      check::hidden_barrier();
+    }
+  });
+}
+
 // Nobody notifies the reader: it polls by gets until the new value arrives, which must happen.
 void polled_by_gets() {
   with_window({}, [](Window& window) {
@@ -309,6 +358,7 @@ void add_writes(std::vector<check::Case>& cases) {
   add("store_under_an_exclusive_lock", store_under_exclusive_lock, owner_sends, Access::locks);
   cases.push_back({"flag_in_own_memory", [] { a_flag_in_own_memory(false); }});
   cases.push_back({"flag_in_own_memory_of_another_window", [] { a_flag_in_own_memory(true); }});
+  cases.push_back({"neighbour_of_a_get_in_flight", neighbour_of_a_get_in_flight});
   cases.push_back({"polled_by_gets", polled_by_gets});
   cases.push_back({"mutex_by_exclusive_locks", mutex_by_exclusive_locks});
   cases.push_back({"all_read_and_write", all_read_and_write});

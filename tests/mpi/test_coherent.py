@@ -37,6 +37,13 @@ def test_strict_flush(mpi, preload):
     runs.run(mpi, "cached", 3, "coherent", *WITHOUT_LARGE, env=env, timeout=300)
 
 
+@pytest.mark.few_mpis
+def test_lines_where_others_write(mpi, preload):
+    """Gets over shared memory are too cheap for lines, unless cheap ones are not skipped."""
+    env = dict(COHERENT, NEARCACHE_SKIP_CHEAP="false")
+    runs.run(mpi, "cached", 3, "coherent", "--only", "neighbour_of_a_get_in_flight", env=env)
+
+
 @pytest.mark.long
 @pytest.mark.few_mpis
 def test_over_the_network(mpi, preload):

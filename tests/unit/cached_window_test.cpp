@@ -493,6 +493,24 @@ TEST(CachedWindowTest, gets_that_wait_for_a_line_have_their_parts_of_it) {
   EXPECT_TRUE(program.is_memory(to.data(), 1, 3072, 512));
 }
 
+// The program may learn that a neighbour has been written while the line is in flight.
+TEST(CachedWindowTest, nothing_comes_along_unless_this_rank_is_told_of_writes) {
+  Program program(Mode::coherent);
+  program.window.keep_across_acquires(Regions(memory_bytes));
+  program.acquires.quiet = true;
+  read_elements(program, 0, 1024);  // learns
+  std::array<std::byte, 16> to{};
+  EXPECT_GT(program.get(plain_get(1, 2048, 8, to.data())).line.bytes, 0u);
+  program.sync(Targets::all());
+  program.acquires.quiet = false;
+  program.acquires.add(false);
+  EXPECT_EQ(program.get(plain_get(1, 3072, 8, to.data())).line.bytes, 0u);
+  program.memory[1][3080] = std::byte{99};
+  program.get(plain_get(1, 3080, 8, &to[8]));
+  program.sync(Targets::all());
+  EXPECT_EQ(to[8], std::byte{99});
+}
+
 TEST(CachedWindowTest, neighbours_wait_for_a_line_that_the_storage_has_no_room_for) {
   for (const bool copies_pay : {true, false}) {
     Program program(Mode::always, CachedWindow::Data::moved, 48);

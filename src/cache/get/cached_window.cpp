@@ -407,8 +407,8 @@ CachedWindow::Decision CachedWindow::look_up_absent(const RemoteGet& get) {
 
 // Entries that begin elsewhere may have the bytes.
 CachedWindow::Decision CachedWindow::no_exact_hit(const RemoteGet& get, bool request) {
-  bool small =
-      lines_ != nullptr && stores() && get.bytes <= Lines::most_get && get.contiguous_target;
+  bool small = lines_ != nullptr && may_fetch_more() && get.bytes <= Lines::most_get &&
+               get.contiguous_target;
   const GetCache::Overlap overlap =
       get.contiguous_target ? cache_->overlap(get.key, get.bytes) : GetCache::Overlap();
   switch (overlap.found) {
@@ -476,7 +476,7 @@ CachedWindow::Line CachedWindow::line_around(const RemoteGet& get, bool has_head
 // Returns no line if some of it is cached or in flight already.
 CachedWindow::Decision CachedWindow::look_ahead(const RemoteGet& get, const Decision& decision,
                                                 uint32_t place) {
-  if (cache_ == nullptr || !stores()) return {};
+  if (cache_ == nullptr || !may_fetch_more()) return {};
   const bool line = decision.line.bytes > 0;
   const int64_t from =
       (line ? decision.line.from : get.from) + decision.ahead.stride * static_cast<int64_t>(place);

@@ -111,6 +111,11 @@ class CachedWindow {
     return !ends_at_acquires(rules_.mode) || versions_ != nullptr ||
            acquires_->quiet.load(std::memory_order_relaxed);
   }
+  // Returns true if more may be fetched than what the program asked for. What it did not ask for
+  // may be written while it is in flight, and this rank must be told before it asks for that.
+  bool may_fetch_more() const {
+    return !ends_at_acquires(rules_.mode) || acquires_->quiet.load(std::memory_order_relaxed);
+  }
   bool has_cache() const { return cache_ != nullptr && (has_room_to_store() || !stores()); }
   // Like has_cache(). pre: the cache has been made, and stores() is true.
   bool has_room_to_store() const { return has_storage_ || shared_ != nullptr; }
