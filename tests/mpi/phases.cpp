@@ -160,6 +160,38 @@ void a_writer_that_had_no_window() {
   a_flag_in_own_memory(get_and_flush, false);
 }
 
+int meet(MPI_Comm comm, int, void*, void*) { return MPI_Barrier(comm); }
+
+// A communicator of all ranks is used until it is gone, and then one of some ranks may have its
+// handle.
+void a_barrier_while_a_communicator_is_freed() {
+  int keyval = MPI_KEYVAL_INVALID;
+  MPI_Comm all, some;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, meet, &keyval, nullptr);
+  MPI_Comm_dup(check::world, &all);
+  MPI_Comm_set_attr(all, keyval, nullptr);
+  MPI_Comm_free(&all);
+  MPI_Comm_free_keyval(&keyval);
+  MPI_Comm_split(check::world, check::rank == writer, 0, &some);
+  with_window(true, [&](Window& window) {
+    settle(window, get_and_flush);
+    for (int i = 0; i < 3 && check::rank != writer; ++i) MPI_Barrier(some);
+    int64_t found = -1;
+    if (check::rank == reader) get_and_flush(window, &found);
+    check::hidden_barrier();
+    if (check::rank == writer) {
+      put_and_flush(window, 1000, place, owner);
+      put_and_flush(window, 1, flag_place, reader);
+    } else if (check::rank == reader) {
+      while (window.at(flag_place) == 0) usleep(10);
+      get_and_flush(window, &found);
+      EXPECT_EQ(found, 1000);
+    }
+    check::hidden_barrier();
+  });
+  MPI_Comm_free(&some);
+}
+
 // In the next phase the reader is notified again; between the two it keeps what it reads.
 void two_phases() {
   with_window(true, [&](Window& window) {
@@ -933,6 +965,7 @@ int main(int argc, char** argv) {
        {"flag_put_into_own_memory_then_rget", [] { a_flag_in_own_memory(rget_and_wait, false); }},
        {"flag_accumulated_in_own_memory", [] { a_flag_in_own_memory(get_and_flush, true); }},
        {"writer_whose_window_is_unknown", a_writer_whose_window_is_unknown},
+       {"barrier_while_a_communicator_is_freed", a_barrier_while_a_communicator_is_freed},
        {"two_phases", two_phases},
        {"phases_that_bring_nothing", phases_that_bring_nothing},
        {"few_ranks_are_asked_soon", few_ranks_are_asked_soon},

@@ -270,7 +270,7 @@ def acquiring_all(row, place, call):
 
 
 def ending(row, place, call):
-    return ["  note_comm_gone();"] + acquiring(row, place, call)
+    return ["  note_comm_gone();", *acquiring(row, place, call), "  note_comm_gone();"]
 
 
 FORTRAN = {

@@ -52,7 +52,7 @@ inline void note_completion() noexcept {
 }
 
 // note_all_met(): a collective call on `comm`, which no rank leaves before all have entered, has
-// returned `code`. note_comm_gone(): a communicator is about to be freed.
+// returned `code`. note_comm_gone(): a communicator is about to be freed, or has been.
 void note_all_met(int code, MPI_Comm comm) noexcept;
 void note_comm_gone() noexcept;
 

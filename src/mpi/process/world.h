@@ -76,7 +76,7 @@ class World {
 
   // Returns whether `comm` contains all ranks of the world, in any order.
   bool is_everybody(MPI_Comm comm);
-  // A communicator is about to be freed: its handle may be reused.
+  // A communicator is about to be freed, or has been: its handle may be reused.
   void forget_communicators();
 
   // Whether every rank of the world has been met.
