@@ -2,12 +2,15 @@
 // ends that. Run with NEARCACHE_QUIET_AFTER=0 and over shared memory: ranks wait for each other by
 // loads, and by messages that Nearcache does not see.
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -563,6 +566,62 @@ void puts_by_another_window(Read read, const char* mode, int64_t puts) {
   });
 }
 
+// Memory of all ranks, in the order of ranks, that each of them has mapped. Null if there is none.
+int64_t* map_for_all() {
+  int64_t name = getpid();
+  HIDDEN(MPI_Bcast)(&name, 1, MPI_INT64_T, 0, check::hidden_comm);
+  const std::string path = "/dev/shm/nearcache_phases_" + std::to_string(name);
+  const size_t bytes = check::ranks * words * 8;
+  const int file = open(path.c_str(), O_CREAT | O_RDWR, 0600);
+  void* memory = MAP_FAILED;
+  if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes)) == 0)
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  check::hidden_barrier();
+  unlink(path.c_str());
+  return memory == MAP_FAILED ? nullptr : static_cast<int64_t*>(memory);
+}
+
+// The owner's window has the writer's memory, which the reader changes by the writer's window: a
+// shared window, or one of memory that ranks have mapped themselves.
+void puts_by_the_window_of_another_rank(bool of_mpi) {
+  int64_t* mine = nullptr;
+  int64_t* theirs = nullptr;
+  MPI_Aint size = 0;
+  int unit = 0;
+  MPI_Win shared;
+  if (of_mpi) {
+    MPI_Win_allocate_shared(words * 8, 8, MPI_INFO_NULL, check::world, &mine, &shared);
+    MPI_Win_shared_query(shared, writer, &size, &unit, &theirs);
+  } else {
+    int64_t* const all = map_for_all();
+    if (!EXPECT(all != nullptr)) return;
+    mine = all + check::rank * words;
+    theirs = all + writer * words;
+    MPI_Win_create(mine, words * 8, 8, MPI_INFO_NULL, check::world, &shared);
+  }
+  for (int64_t word = 0; word < words; ++word) mine[word] = word;
+  MPI_Barrier(check::world);
+  const bool exposes = check::rank == owner;
+  Window window{};
+  MPI_Win_create(exposes ? theirs : nullptr, exposes ? words * 8 : 0, 8, MPI_INFO_NULL,
+                 check::world, &window.win);
+  MPI_Win_lock_all(0, window.win);
+  MPI_Win_lock_all(0, shared);
+  settle(window, get_and_flush);
+  for (int64_t put = 1; put < 4 && check::rank == reader; ++put) {
+    put_and_flush({shared, nullptr}, 1000 + put, place, writer);
+    int64_t found = -1;
+    get_and_flush(window, &found);
+    EXPECT_EQ(found, 1000 + put);
+  }
+  MPI_Barrier(check::world);
+  MPI_Win_unlock_all(shared);
+  MPI_Win_unlock_all(window.win);
+  MPI_Win_free(&window.win);
+  MPI_Win_free(&shared);
+}
+
 void own_put(Window& window) { put_and_flush(window, 7, 50, writer); }
 void own_rput(Window& window) {
   const int64_t value = 7;
@@ -999,6 +1058,8 @@ int main(int argc, char** argv) {
         [] { puts_by_another_window(get_and_flush, "transparent", 200); }},
        {"puts_by_another_window_that_is_off",
         [] { puts_by_another_window(get_and_flush, "off", 4); }},
+       {"puts_by_a_shared_window", [] { puts_by_the_window_of_another_rank(true); }},
+       {"puts_by_a_window_of_mapped_memory", [] { puts_by_the_window_of_another_rank(false); }},
        {"own_put_keeps", [] { keeps(true, own_put); }},
        {"own_rput_keeps", [] { keeps(true, own_rput); }},
        {"own_rank_rget_keeps", [] { keeps(true, own_rank_rget); }},

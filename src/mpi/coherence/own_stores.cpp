@@ -24,8 +24,9 @@ constexpr uint64_t least_back_off_ns = 1000000, most_back_off_ns = 4000000000;
 
 const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
 
-// Returns whether other processes may have mapped the memory too.
-bool is_shared_memory(uintptr_t begin, uintptr_t end) {
+}  // namespace
+
+bool is_mapped_shared(uintptr_t begin, uintptr_t end) {
   std::FILE* maps = std::fopen("/proc/self/maps", "re");
   if (maps == nullptr) return true;
   bool shared = false;
@@ -39,8 +40,6 @@ bool is_shared_memory(uintptr_t begin, uintptr_t end) {
   std::fclose(maps);
   return shared;
 }
-
-}  // namespace
 
 OwnStores::OwnStores(const void* base, uint64_t bytes, Regions regions, VersionWords* words,
                      WriteTracker* tracker)
@@ -86,7 +85,7 @@ uint64_t OwnStores::regions_of(const void* from, uint64_t bytes) const {
 // Watches the whole pages that the memory lies in. Stores to other data on these pages only cause
 // some regions to look changed.
 void OwnStores::begin(uint64_t now) {
-  if (ask_whether_shared_ && is_shared_memory(base_, base_ + bytes_))
+  if (ask_whether_shared_ && is_mapped_shared(base_, base_ + bytes_))
     return never("other processes may store to its memory, which is mapped shared");
   pages_ = base_ / page * page;
   const uintptr_t end = (base_ + bytes_ + page - 1) / page * page;

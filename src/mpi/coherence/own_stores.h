@@ -20,6 +20,9 @@
 
 namespace nearcache::mpi {
 
+// Returns whether other processes may have mapped some of the memory, too.
+bool is_mapped_shared(uintptr_t begin, uintptr_t end);
+
 class OwnStores {
  public:
   // Watches [base, base + bytes). `words`: this rank's version words, which readers read; initially

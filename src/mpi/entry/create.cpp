@@ -147,6 +147,17 @@ bool is_allocated_by_mpi(MPI_Win handle) {
          found != 0 && *flavor == MPI_WIN_FLAVOR_ALLOCATE;
 }
 
+// Returns whether some of the memory may also belong to another window, or to another rank. A rank
+// may expose memory of others on its node that it can reach, as the first one of a node does for
+// all of them; then it has mapped it shared.
+bool may_overlap(MPI_Win handle, const Creation::Exposed& memory) {
+  if (memory.bytes <= 0) return false;
+  const auto bytes = static_cast<uint64_t>(memory.bytes);
+  const auto begin = reinterpret_cast<uintptr_t>(memory.base);
+  return context.coherence.is_exposed(memory.base, bytes) ||
+         (!is_allocated_by_mpi(handle) && is_mapped_shared(begin, begin + bytes));
+}
+
 // Settles what the ranks of a window must know of each other, and enables them to notify each other
 // of writes. `shares`: in, whether this rank may share a cache; out, whether some ranks do. Returns
 // "", or why the window is to be left alone.
@@ -166,9 +177,9 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* c
   if (met.left_alone) return "one of its ranks was late";
   identity->far = std::move(met.far);
   *shares = *shares && !late && why_not_shared(use, *identity).empty();
-  identity->overlaps = creation.memory.bytes > 0 &&
-                       context.coherence.is_exposed(creation.memory.base,
-                                                    static_cast<uint64_t>(creation.memory.bytes));
+  // shared windows are not cached, and what has their memory, too, says so itself
+  identity->overlaps =
+      creation.obstacle == Obstacle::none && may_overlap(identity->handle, creation.memory);
   context_limit_memory();
   bool covered = false;
   bool has_room = context.phases.has_room(members, &covered);
