@@ -50,8 +50,8 @@ void ConnectionFabric::close(Connection* connection) {
   if (found->second.attempt == connection) found->second.attempt = nullptr;
 }
 
-// If no connection can be begun now, as without a free descriptor, the rank is not lost for that: it
-// may yet begin one.
+// If no connection can be begun now, as without a free descriptor, the rank is not lost for that:
+// it may yet begin one.
 void ConnectionFabric::watch(int rank) {
   Peer& peer = peers_[rank];
   if (peer.lost || peer.connection != nullptr || peer.attempt != nullptr) return;

@@ -106,8 +106,8 @@ class Fabric {
   // Makes the descriptor readable until the next poll. Any thread.
   virtual void ring() = 0;
 
-  // Nothing is sent to this rank now, but its loss is to be noticed: begins a connection, where loss
-  // shows only by a connection and there is none.
+  // Nothing is sent to this rank now, but its loss is to be noticed: begins a connection, where
+  // loss shows only by a connection and there is none.
   virtual void watch(int /*peer*/) {}
   // The caller knows that this rank has ended or broken the protocol: nothing is sent to it or
   // received from it any more. If it is alive, it loses this rank in turn.

@@ -42,7 +42,7 @@ constexpr uint64_t soon_ns = 50000, look_ns = 3000;
 constexpr uint64_t longest_look_ns = 20000, others_turn_ns = 100000;
 constexpr int most_looks_to_rest = 4;
 
-// So many waits begin by disarming the agent when it was woken for nothing.
+// After the agent was woken for nothing, this many waits begin by disarming it.
 constexpr int waits_after_waking = 200;
 
 // For a spinning thread: the rank that it waits for may be on the same core, even if there are

@@ -176,7 +176,7 @@ void Window::flush_all() {
   for (const auto& [rank, to] : targets_) flush(rank);
 }
 
-// What other threads issue meanwhile nobody answers unasked.
+// What other threads issue in the meantime is not answered unless somebody asks for it.
 bool Window::all_reached() const {
   return transferred() && std::ranges::all_of(targets_, [](const auto& each) {
            return each.second.reached >= each.second.answered;

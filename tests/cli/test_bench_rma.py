@@ -88,6 +88,7 @@ def test_every_call_is_measured_on_the_engine(mpi, preload, network):
         periods=2,
         period=100,
     )
+    assert rma.CALLS
     assert set(rma.CALLS) <= set(rows)
     assert all(rows[call]["us"] for call in rma.CALLS)
     assert len(rows["computing"]["us"]) > 6, (

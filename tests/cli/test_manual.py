@@ -69,6 +69,8 @@ def test_lines_that_are_not_filled_fit_a_terminal(pages):
 def test_pages_name_every_option_and_counter(pages, tables_text, monkeypatch):
     monkeypatch.setenv("NEARCACHE_HOME", str(launch.BUILD))
     known = tables.parse(tables_text)
+    assert known.options
+    assert known.counters
     assert all(
         option.flag in flat(pages["nearcache-options.7"])
         and option.variable in flat(pages["nearcache-options.7"])

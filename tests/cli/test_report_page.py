@@ -28,6 +28,7 @@ def test_example_agrees_with_itself(ranks):
     totals, details = document["totals"], document["details"]
     assert sum(totals[name] for name in make_report_example.ACCESS) == totals["gets"]
     assert details["timeline"]["points"][-1]["gets"] == totals["gets"]
+    assert details["reuse"]["classes"]
     for part in ("sizes", "targets"):
         assert sum(row["gets"] for row in details[part]) == totals["gets"]
         assert all(row["hits"] <= row["gets"] for row in details[part])

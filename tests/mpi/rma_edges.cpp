@@ -915,7 +915,7 @@ bool has_long_doubles(MPI_Datatype type) {
                           MPI_LONG_DOUBLE_INT});
 }
 
-bool has_halves(MPI_Datatype type) {
+bool has_halves([[maybe_unused]] MPI_Datatype type) {
 #ifdef MPI_REAL2
   if (type == MPI_REAL2) return true;
 #endif

@@ -85,7 +85,9 @@ def acquiring_all(row, call):
 
 # Functions that MPI calls for the attributes may use the communicator until it is gone.
 def ending(row, call):
-    after = acquiring(row, call).replace("  note_acquire();", "  note_comm_gone();\n  note_acquire();")
+    after = acquiring(row, call).replace(
+        "  note_acquire();", "  note_comm_gone();\n  note_acquire();"
+    )
     return f"  note_comm_gone();\n{after}"
 
 
