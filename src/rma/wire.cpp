@@ -110,7 +110,7 @@ void BatchWriter::append_whole(std::span<const std::byte> message) {
 
 void BatchWriter::remove(size_t bytes) {
   const size_t words = bytes / 8;
-  std::copy(words_.begin() + words, words_.begin() + used_, words_.begin());
+  std::copy(words_.data() + words, words_.data() + used_, words_.data());
   used_ -= words;
   few_end_ = none;
 }
