@@ -52,7 +52,7 @@ void ConnectionFabric::close(Connection* connection) {
 
 // If no connection can be begun now, as without a free descriptor, the rank is not lost for that:
 // it may yet begin one.
-void ConnectionFabric::watch(int rank) {
+void ConnectionFabric::watch_peer(int rank) {
   Peer& peer = peers_[rank];
   if (peer.lost || peer.connection != nullptr || peer.attempt != nullptr) return;
   std::string wrong;

@@ -32,7 +32,7 @@ class ConnectionFabric : public Fabric {
   // Only for networks that hand data to the kernel, which detects missing memory.
   void send_unsure(int to, std::span<const std::byte> batch, std::span<const std::byte> data,
                    Ending ending) override;
-  void watch(int rank) final;
+  void watch_peer(int rank) final;
   void forget(int rank) final;
 
  protected:

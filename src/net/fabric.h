@@ -108,7 +108,7 @@ class Fabric {
 
   // Nothing is sent to this rank now, but its loss is to be noticed: begins a connection, where
   // loss shows only by a connection and there is none.
-  virtual void watch(int /*peer*/) {}
+  virtual void watch_peer(int /*peer*/) {}
   // The caller knows that this rank has ended or broken the protocol: nothing is sent to it or
   // received from it any more. If it is alive, it loses this rank in turn.
   virtual void forget(int /*peer*/) {}

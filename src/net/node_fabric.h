@@ -65,8 +65,8 @@ class NodeFabric final : public Fabric {
   bool rests_unless_armed() const override { return others_ == nullptr; }
   int wait_descriptor() const override { return descriptor_; }
   void ring() override;
-  void watch(int rank) override {
-    if (others_ != nullptr && place_of(rank) == nullptr) others_->watch(rank);
+  void watch_peer(int rank) override {
+    if (others_ != nullptr && place_of(rank) == nullptr) others_->watch_peer(rank);
   }
   void forget(int rank) override;
 

@@ -27,7 +27,7 @@ void Window::fence_enter() {
   }
   // A token is awaited from each of these, and nothing may ever be sent to them.
   for (int64_t distance = 1; distance < members_.size(); distance *= 2)
-    engine_->fabric().watch(
+    engine_->fabric().watch_peer(
         members_.peer(static_cast<int>((rank_ + members_.size() - distance) % members_.size())));
   fence_.enter(counts);
   say_over();
@@ -64,7 +64,7 @@ bool Window::post(std::span<const int> origins) {
       engine_->outbox().append(peer, head(Kind::post));
     } else {
       ++active().posted[peer];
-      engine_->fabric().watch(peer);  // this rank will wait for it, and sends it nothing
+      engine_->fabric().watch_peer(peer);  // this rank will wait for it, and sends it nothing
       if (auto held = active().before_post.extract(peer)) take_held(peer, std::move(held.mapped()));
     }
   }
