@@ -1,7 +1,8 @@
 // Two ranks whose gets are all hits must still let a third one finish that needs them: many MPIs
 // progress other ranks' one-sided operations only inside MPI calls, and a hit makes none. Rank 2
 // reads from and writes to the windows of the others, and finally puts the word that ends their
-// loops. If hits never called MPI, no rank would finish.
+// loops. If hits never called MPI, no rank would finish. Likewise for ranks that wait by flushes
+// with nothing to do, and by MPI_Win_sync, which some MPIs do without progress.
 #include "words.h"
 
 namespace {
@@ -40,9 +41,30 @@ void hitters_let_the_third_rank_finish() {
   MPI_Win_free(&stopping);
 }
 
+// As mpi4py's mutexes wait.
+void flushes_and_syncs_let_the_third_rank_finish() {
+  Words words(100);
+  MPI_Win_flush_all(words.win);
+  check::hidden_barrier();
+  if (check::rank < 2) {
+    volatile int64_t* flag = words.memory.data();
+    for (const int64_t before = *flag; *flag == before; MPI_Win_sync(words.win))
+      MPI_Win_flush(check::rank, words.win);
+  } else if (check::rank == 2) {
+    const int64_t other = -1;
+    for (int target = 0; target < 2; target++) {
+      MPI_Put(&other, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, words.win);
+      MPI_Win_flush(target, words.win);
+    }
+  }
+  check::hidden_barrier();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return check::run(argc, argv, 3,
-                    {{"hitters_let_the_third_rank_finish", hitters_let_the_third_rank_finish}});
+                    {{"hitters_let_the_third_rank_finish", hitters_let_the_third_rank_finish},
+                     {"flushes_and_syncs_let_the_third_rank_finish",
+                      flushes_and_syncs_let_the_third_rank_finish}});
 }

@@ -123,7 +123,8 @@ int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
 }
 
 // Makes a call that completes none of our operations, but opens or closes an epoch, or carries news
-// of other ranks' accesses.
+// of other ranks' accesses. MPI may do without progress in such a call (MPICH's MPI_Win_sync is a
+// memory fence), so it does not count as one that makes some.
 template <class TargetsOf, class Call, class After>
 int opening(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns learns, Call call,
             After after) {
@@ -131,7 +132,6 @@ int opening(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns learns,
   if (window != nullptr && window->locks_deferred()) [[unlikely]]
     window->confirm_served(Targets::all());
   const int rc = passed_down(kind, call);
-  context.progress.called();
   if (window != nullptr && rc == MPI_SUCCESS) {
     const WindowLock lock(window->mutex());
     const Targets targets = targets_of(*window);
