@@ -43,15 +43,14 @@ void hitters_let_the_third_rank_finish() {
 
 // As mpi4py's mutexes wait.
 void flushes_and_syncs_let_the_third_rank_finish() {
+  const int64_t other = -1;
   Words words(100);
   MPI_Win_flush_all(words.win);
   check::hidden_barrier();
   if (check::rank < 2) {
     volatile int64_t* flag = words.memory.data();
-    for (const int64_t before = *flag; *flag == before; MPI_Win_sync(words.win))
-      MPI_Win_flush(check::rank, words.win);
+    for (; *flag != other; MPI_Win_sync(words.win)) MPI_Win_flush(check::rank, words.win);
   } else if (check::rank == 2) {
-    const int64_t other = -1;
     for (int target = 0; target < 2; target++) {
       MPI_Put(&other, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, words.win);
       MPI_Win_flush(target, words.win);
