@@ -14,12 +14,11 @@ ConnectionFabric::Connection* ConnectionFabric::add(std::unique_ptr<Connection> 
   return key;
 }
 
-void ConnectionFabric::attempt(int to, Peer* peer) {
-  std::string wrong;
-  Connection* const connection = connect(to, &wrong);
-  if (connection == nullptr) return lose(to, wrong);
-  connection->peer = to;
-  peer->attempt = connection;
+// Returns false if no connection can be begun now, and why.
+bool ConnectionFabric::attempt(int to, Peer* peer, std::string* wrong) {
+  peer->attempt = connect(to, wrong);
+  if (peer->attempt != nullptr) peer->attempt->peer = to;
+  return peer->attempt != nullptr;
 }
 
 void ConnectionFabric::connected(Connection* connection) {
@@ -56,8 +55,7 @@ void ConnectionFabric::watch_peer(int rank) {
   Peer& peer = peers_[rank];
   if (peer.lost || peer.connection != nullptr || peer.attempt != nullptr) return;
   std::string wrong;
-  peer.attempt = connect(rank, &wrong);
-  if (peer.attempt != nullptr) peer.attempt->peer = rank;
+  attempt(rank, &peer, &wrong);
 }
 
 void ConnectionFabric::forget(int rank) {
@@ -107,7 +105,9 @@ bool ConnectionFabric::send_now(int to, Peer* peer, Pieces pieces, size_t bytes,
     if (*gone == bytes) return true;
     want_to_write(connection, true);
   }
-  if (connection == nullptr && peer->attempt == nullptr) attempt(to, peer);
+  std::string wrong;
+  if (connection == nullptr && peer->attempt == nullptr && !attempt(to, peer, &wrong))
+    lose(to, wrong);
   return peer->lost;
 }
 

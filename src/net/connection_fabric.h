@@ -127,7 +127,7 @@ class ConnectionFabric : public Fabric {
 
   void send_both(int to, std::span<const std::byte> batch, std::span<const std::byte> end) final;
   bool send_now(int to, Peer* peer, Pieces pieces, size_t bytes, size_t* gone);
-  void attempt(int to, Peer* peer);
+  bool attempt(int to, Peer* peer, std::string* wrong);
   void close(Connection* connection);
   void lose(int rank, const std::string& why);
   template <class Message>

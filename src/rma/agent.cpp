@@ -222,7 +222,7 @@ void Agent::disarm() {
   passed_ = false;
   if (!leased_ || rests()) watch_fabric(false);
   leased_ = lent_ = false;
-  if (!rests()) habits_[static_cast<size_t>(left_)].note(system_ns() - left_at_);
+  if (left_at_ > 0) habits_[static_cast<size_t>(left_)].note(system_ns() - left_at_);
 }
 
 // Called by a thread that has polled. If others follow it, one of them must take its place.

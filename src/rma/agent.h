@@ -237,7 +237,7 @@ class Agent {
   std::atomic<bool> leased_{false}, lent_{false};
   std::array<Habit, steps> habits_;
   Step left_ = Step::other;  // kind of the last call
-  uint64_t left_at_ = 0;     // when it ended, ns
+  uint64_t left_at_ = 0;     // when it ended, ns; 0: there was none, or it does not matter
   // since when a thread waits in the host, ns; 0: none does, or there is nothing to do for it
   std::atomic<uint64_t> helped_since_{0};
   bool timed_ = false;             // the timer is set

@@ -38,6 +38,13 @@ class Fence {
   // it.
   bool arrived(int from, uint64_t fence, int64_t round, std::span<const Piece> counts);
 
+  // Calls visit(rank) with each rank whose token is awaited in a fence.
+  template <class Visit>
+  void each_awaited(Visit visit) const {
+    for (int round = 0; round < rounds_; ++round)
+      visit(static_cast<int>((rank_ + ranks_ - (int64_t{1} << round)) % ranks_));
+  }
+
   bool met() const { return round_ == rounds_; }  // all have entered
   uint64_t entered() const { return fence_; }
   bool odd() const { return (fence_ & 1) != 0; }  // the number of fences entered is odd

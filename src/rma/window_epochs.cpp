@@ -25,10 +25,8 @@ void Window::fence_enter() {
     const uint64_t operations = std::exchange(to.operations, 0);
     if (operations > 0) counts.push_back({rank, operations});
   }
-  // A token is awaited from each of these, and nothing may ever be sent to them.
-  for (int64_t distance = 1; distance < members_.size(); distance *= 2)
-    engine_->fabric().watch_peer(
-        members_.peer(static_cast<int>((rank_ + members_.size() - distance) % members_.size())));
+  // nothing may ever be sent to these
+  fence_.each_awaited([&](int rank) { engine_->fabric().watch_peer(members_.peer(rank)); });
   fence_.enter(counts);
   say_over();
 }

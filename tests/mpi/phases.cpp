@@ -145,6 +145,20 @@ void a_writer_whose_window_is_unknown() {
   a_flag_in_own_memory(get_and_flush, false);
 }
 
+// The reader learns of a put by a load of its own memory, and reads what was put.
+void put_is_read(Window& window) {
+  if (check::rank == writer) {
+    put_and_flush(window, 1000, place, owner);
+    put_and_flush(window, 1, flag_place, reader);
+  } else if (check::rank == reader) {
+    int64_t found = -1;
+    while (window.at(flag_place) == 0) usleep(10);
+    get_and_flush(window, &found);
+    EXPECT_EQ(found, 1000);
+  }
+  check::hidden_barrier();
+}
+
 // A rank that had no window when others had counts the same phases. The first case of all: later
 // every rank has had one.
 void a_writer_that_had_no_window() {
@@ -182,15 +196,7 @@ void a_barrier_while_a_communicator_is_freed() {
     int64_t found = -1;
     if (check::rank == reader) get_and_flush(window, &found);
     check::hidden_barrier();
-    if (check::rank == writer) {
-      put_and_flush(window, 1000, place, owner);
-      put_and_flush(window, 1, flag_place, reader);
-    } else if (check::rank == reader) {
-      while (window.at(flag_place) == 0) usleep(10);
-      get_and_flush(window, &found);
-      EXPECT_EQ(found, 1000);
-    }
-    check::hidden_barrier();
+    put_is_read(window);
   });
   MPI_Comm_free(&some);
 }
@@ -756,15 +762,7 @@ void threads_that_come_by_a_session() {
       EXPECT_EQ(found, place);
     }
     after(reader, writer);
-    if (check::rank == writer) {
-      put_and_flush(window, 1000, place, owner);
-      put_and_flush(window, 1, flag_place, reader);
-    } else if (check::rank == reader) {
-      while (window.at(flag_place) == 0) usleep(10);
-      get_and_flush(window, &found);
-      EXPECT_EQ(found, 1000);
-    }
-    check::hidden_barrier();
+    put_is_read(window);
     if (session != MPI_SESSION_NULL) MPI_Session_finalize(&session);
   });
 }

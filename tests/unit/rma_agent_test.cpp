@@ -171,10 +171,9 @@ std::string name_of(const testing::TestParamInfo<Over>& info) {
   return names[static_cast<size_t>(info.param)];
 }
 
-INSTANTIATE_TEST_SUITE_P(, Agents,
-                         testing::Values(Over::sockets, Over::libfabric, Over::memory,
-                                         Over::memory_and_sockets),
-                         name_of);
+const auto every_way =
+    testing::Values(Over::sockets, Over::libfabric, Over::memory, Over::memory_and_sockets);
+INSTANTIATE_TEST_SUITE_P(, Agents, every_way, name_of);
 
 TEST_P(Agents, ServeARankWhoseProgramCallsNothing) {
   begin(2);
@@ -540,55 +539,57 @@ TEST_P(Agents, TheEndOfAProcessOfTheNodeIsToldWithoutAConnection) {
   waitpid(child, nullptr, 0);
 }
 
-TEST_P(Agents, ARankThatEndsWakesThoseThatWaitForIt) {
-  if (GetParam() == Over::memory || GetParam() == Over::memory_and_sockets)
-    GTEST_SKIP() << "the system tells of the end of its process";
+// Ranks that end without a word.
+class EndsOfRanks : public Agents {
+ protected:
+  void SetUp() override {
+    if (GetParam() == Over::memory || GetParam() == Over::memory_and_sockets)
+      GTEST_SKIP() << "the system tells of the end of its process";
+  }
+  void end(Rank& rank) {
+    rank.agent->stop();
+    rank.fabric.reset();
+  }
+  // Calls begin(window), and waits until the rank notices that another one has ended.
+  template <class Begin>
+  static void wait_for_an_end(Rank& rank, Begin begin) {
+    const Agent::Lock lock(rank.agent.get());
+    begin(*rank.window);
+    rank.agent->wait(lock, [&] { return rank.window->broken(); });
+  }
+  // Rank 1 ends while rank 0 waits.
+  template <class Begin>
+  void end_while_awaited(Begin begin) {
+    std::thread waits([&] { wait_for_an_end(*ranks[0], begin); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    end(*ranks[1]);
+    waits.join();
+    EXPECT_TRUE(ranks[0]->window->broken());
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(, EndsOfRanks, every_way, name_of);
+
+TEST_P(EndsOfRanks, WakeThoseThatWaitForThem) {
   begin(2);
   ranks[0]->fetch_add(1, 0, 1);
-  std::thread waits([&] {
-    const Agent::Lock lock(ranks[0]->agent.get());
-    ranks[0]->window->fence_enter();
-    ranks[0]->agent->wait(lock, [&] { return ranks[0]->window->broken(); });
-  });
-  std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  ranks[1]->agent->stop();
-  ranks[1]->fabric.reset();
-  waits.join();
-  EXPECT_TRUE(ranks[0]->window->broken());
+  end_while_awaited([](Window& window) { window.fence_enter(); });
 }
 
 // The target sends nothing to its origins, so it must have another reason to connect to them.
-TEST_P(Agents, AnOriginThatEndsBeforeItSendsAnythingWakesWhoHasPosted) {
-  if (GetParam() == Over::memory || GetParam() == Over::memory_and_sockets)
-    GTEST_SKIP() << "the system tells of the end of its process";
+TEST_P(EndsOfRanks, BeforeTheySendAnythingWakeWhoHasPosted) {
   begin(2);
-  std::thread waits([&] {
-    const Agent::Lock lock(ranks[0]->agent.get());
-    const std::array origins{1};
-    ranks[0]->window->post(origins);
-    ranks[0]->agent->wait(lock, [&] { return ranks[0]->window->broken(); });
-  });
-  std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  ranks[1]->agent->stop();
-  ranks[1]->fabric.reset();
-  waits.join();
-  EXPECT_TRUE(ranks[0]->window->broken());
+  end_while_awaited([](Window& window) { window.post(std::array{1}); });
 }
 
 // Its token is awaited by a rank that sends it nothing.
-TEST_P(Agents, ARankThatEndsBeforeAFenceWakesAllWhoEnterIt) {
-  if (GetParam() == Over::memory || GetParam() == Over::memory_and_sockets)
-    GTEST_SKIP() << "the system tells of the end of its process";
+TEST_P(EndsOfRanks, BeforeAFenceWakeAllWhoEnterIt) {
   begin(4);
-  ranks[3]->agent->stop();
-  ranks[3]->fabric.reset();
+  end(*ranks[3]);
   std::vector<std::thread> threads;
   for (size_t rank = 0; rank < 3; ++rank) {
-    threads.emplace_back([&, rank] {
-      const Agent::Lock lock(ranks[rank]->agent.get());
-      ranks[rank]->window->fence_enter();
-      ranks[rank]->agent->wait(lock, [&] { return ranks[rank]->window->broken(); });
-    });
+    threads.emplace_back(
+        [&, rank] { wait_for_an_end(*ranks[rank], [](Window& window) { window.fence_enter(); }); });
   }
   for (std::thread& thread : threads) thread.join();
   for (size_t rank = 0; rank < 3; ++rank) EXPECT_TRUE(ranks[rank]->window->broken());

@@ -60,7 +60,7 @@ Allowance* Coherence::closing() {
 }
 
 void Coherence::exposes(MPI_Win handle, CoherentWindow* window, const void* base, uint64_t bytes,
-                        bool allocated) {
+                        bool mapped_shared) {
   const std::lock_guard lock(mutex_);
   const auto begin = reinterpret_cast<uintptr_t>(base);
   const uintptr_t end = begin + bytes;
@@ -72,7 +72,8 @@ void Coherence::exposes(MPI_Win handle, CoherentWindow* window, const void* base
   }
   if (window != nullptr && !context.options.watch_stores)
     window->own_stores().never("option watch_stores is off");
-  if (window != nullptr && !allocated) window->own_stores().may_be_mapped_elsewhere();
+  if (window != nullptr && mapped_shared)
+    window->own_stores().never("other processes may store to its memory, which is mapped shared");
   exposed_.push_back({handle, window, begin, end});
 }
 

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cinttypes>
-#include <cstdio>
 #include <utility>
 
 #include "base/clock.h"
@@ -25,21 +23,6 @@ constexpr uint64_t least_back_off_ns = 1000000, most_back_off_ns = 4000000000;
 const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
 
 }  // namespace
-
-bool is_mapped_shared(uintptr_t begin, uintptr_t end) {
-  std::FILE* maps = std::fopen("/proc/self/maps", "re");
-  if (maps == nullptr) return true;
-  bool shared = false;
-  char line[4096];
-  while (!shared && std::fgets(line, sizeof line, maps) != nullptr) {
-    uintptr_t from = 0, to = 0;
-    char rights[5] = {};
-    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, rights) == 3)
-      shared = from < end && begin < to && rights[3] == 's';
-  }
-  std::fclose(maps);
-  return shared;
-}
 
 OwnStores::OwnStores(const void* base, uint64_t bytes, Regions regions, VersionWords* words,
                      WriteTracker* tracker)
@@ -85,8 +68,6 @@ uint64_t OwnStores::regions_of(const void* from, uint64_t bytes) const {
 // Watches the whole pages that the memory lies in. Stores to other data on these pages only cause
 // some regions to look changed.
 void OwnStores::begin(uint64_t now) {
-  if (ask_whether_shared_ && is_mapped_shared(base_, base_ + bytes_))
-    return never("other processes may store to its memory, which is mapped shared");
   pages_ = base_ / page * page;
   const uintptr_t end = (base_ + bytes_ + page - 1) / page * page;
   range_ = tracker_->watch_by_protection(reinterpret_cast<const void*>(pages_), end - pages_);

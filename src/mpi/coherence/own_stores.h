@@ -20,9 +20,6 @@
 
 namespace nearcache::mpi {
 
-// Returns whether other processes may have mapped some of the memory, too.
-bool is_mapped_shared(uintptr_t begin, uintptr_t end);
-
 class OwnStores {
  public:
   // Watches [base, base + bytes). `words`: this rank's version words, which readers read; initially
@@ -39,8 +36,6 @@ class OwnStores {
   // reported.
   void never(const std::string& why);
   void never(uint64_t regions);
-  // The memory was not allocated by MPI: before watching it, check whether it is a shared mapping.
-  void may_be_mapped_elsewhere() { ask_whether_shared_ = true; }
   // A call that has begun writes to these regions, perhaps by DMA: they count as changed at the
   // next look.
   void will_have_changed(uint64_t regions) { changed_ |= regions; }
@@ -79,7 +74,6 @@ class OwnStores {
   uint64_t watched_ = 0;  // regions that are not volatile
   uint64_t never_ = 0;    // regions that are volatile for good
   uint64_t changed_ = 0;  // regions written by calls
-  bool ask_whether_shared_ = false;
   int range_ = -1;
   uintptr_t pages_ = 0;       // start of the watched range
   uint64_t dirty_pages_ = 0;  // seen in the current look

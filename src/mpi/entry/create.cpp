@@ -2,6 +2,8 @@
 
 // Creation and freeing of windows: decides which windows are cached, and how.
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 
 #include "base/log.h"
@@ -147,15 +149,22 @@ bool is_allocated_by_mpi(MPI_Win handle) {
          found != 0 && *flavor == MPI_WIN_FLAVOR_ALLOCATE;
 }
 
-// Returns whether some of the memory may also belong to another window, or to another rank. A rank
-// may expose memory of others on its node that it can reach, as the first one of a node does for
-// all of them; then it has mapped it shared.
-bool may_overlap(MPI_Win handle, const Creation::Exposed& memory) {
-  if (memory.bytes <= 0) return false;
-  const auto bytes = static_cast<uint64_t>(memory.bytes);
-  const auto begin = reinterpret_cast<uintptr_t>(memory.base);
-  return context.coherence.is_exposed(memory.base, bytes) ||
-         (!is_allocated_by_mpi(handle) && is_mapped_shared(begin, begin + bytes));
+// Returns whether other processes may have mapped some of the memory, too.
+bool is_mapped_shared(const void* base, uint64_t bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(base);
+  const uintptr_t end = begin + bytes;
+  std::FILE* maps = std::fopen("/proc/self/maps", "re");
+  if (maps == nullptr) return true;
+  bool shared = false;
+  char line[4096];
+  while (!shared && std::fgets(line, sizeof line, maps) != nullptr) {
+    uintptr_t from = 0, to = 0;
+    char rights[5] = {};
+    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, rights) == 3)
+      shared = from < end && begin < to && rights[3] == 's';
+  }
+  std::fclose(maps);
+  return shared;
 }
 
 // Settles what the ranks of a window must know of each other, and enables them to notify each other
@@ -177,9 +186,16 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* c
   if (met.left_alone) return "one of its ranks was late";
   identity->far = std::move(met.far);
   *shares = *shares && !late && why_not_shared(use, *identity).empty();
-  // shared windows are not cached, and what has their memory, too, says so itself
-  identity->overlaps =
-      creation.obstacle == Obstacle::none && may_overlap(identity->handle, creation.memory);
+  // Shared windows are not cached, and what has their memory, too, says so itself. A rank may
+  // expose memory of others on its node that it can reach, as the first one of a node does for all
+  // of them; then it has mapped it shared.
+  if (creation.obstacle == Obstacle::none && creation.memory.bytes > 0) {
+    const void* const base = creation.memory.base;
+    const auto bytes = static_cast<uint64_t>(creation.memory.bytes);
+    identity->mapped_shared =
+        !is_allocated_by_mpi(identity->handle) && is_mapped_shared(base, bytes);
+    identity->overlaps = identity->mapped_shared || context.coherence.is_exposed(base, bytes);
+  }
   context_limit_memory();
   bool covered = false;
   bool has_room = context.phases.has_room(members, &covered);
@@ -352,7 +368,7 @@ void adopt(MPI_Win handle, const Creation& creation) {
                             {creation.memory.base, bytes});
   }
   context.coherence.exposes(handle, window->coherent(), creation.memory.base, bytes,
-                            is_allocated_by_mpi(handle));
+                            window->identity().mapped_shared);
   if (awaits_invalidate) {
     window->await_invalidate();
     context.invalidate_was_awaited = true;

@@ -68,27 +68,22 @@ def predefined_objects(args):
     return sorted(set(re.findall(r"OMPI_PREDEFINED_GLOBAL\s*\([^,]+,\s*(ompi_\w+)\s*\)", macros)))
 
 
-def acquiring(row, call):
+def acquiring(row, call, before_acquire=""):
     return (
-        f"  note_look();\n  note_own_writes();\n  const int code = {call};\n"
-        "  note_own_writes();\n  note_acquire();\n  return code;\n"
+        f"  note_look();\n  note_own_writes();\n  const int code = {call};\n  note_own_writes();\n"
+        f"{before_acquire}  note_acquire();\n  return code;\n"
     )
 
 
 def acquiring_all(row, call):
     synchronises = f"{row.arguments[0]} > 0" if row.arguments else "true"
-    return (
-        f"  note_look();\n  note_own_writes();\n  const int code = {call};\n  note_own_writes();\n"
-        f"  if ({synchronises}) note_all_met(code, comm);\n  note_acquire();\n  return code;\n"
-    )
+    return acquiring(row, call, f"  if ({synchronises}) note_all_met(code, comm);\n")
 
 
 # Functions that MPI calls for the attributes may use the communicator until it is gone.
 def ending(row, call):
-    after = acquiring(row, call).replace(
-        "  note_acquire();", "  note_comm_gone();\n  note_acquire();"
-    )
-    return f"  note_comm_gone();\n{after}"
+    gone = "  note_comm_gone();\n"
+    return gone + acquiring(row, call, gone)
 
 
 def acquiring_if(row, call):

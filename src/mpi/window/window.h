@@ -45,9 +45,10 @@ struct WindowIdentity {
   int64_t unit = 1;         // displacement unit of all ranks, 0 if they differ
   // displacements are addresses of attached memory: nothing is known about what lies around a get
   bool dynamic = false;
-  bool overlaps = false;     // some rank's memory of this window also belongs to another window
-  int64_t least_bytes = 0;   // lower bound on the memory that each rank exposes; 0 if unknown
-  std::vector<uint8_t> far;  // by rank: it is on another node
+  bool mapped_shared = false;  // this rank's memory; other processes may have mapped it, too
+  bool overlaps = false;       // some rank's memory of this window also belongs to another window
+  int64_t least_bytes = 0;     // lower bound on the memory that each rank exposes; 0 if unknown
+  std::vector<uint8_t> far;    // by rank: it is on another node
 };
 
 class Window {
