@@ -1,5 +1,7 @@
 """Fixtures of all tests: `mpi` runs a test once for every MPI of the build, `shmem` once for every OpenSHMEM."""
 
+import tempfile
+
 import pytest
 from support import launch, launch_shmem
 
@@ -31,6 +33,18 @@ def pytest_collection_modifyitems(config, items):
 
     config.hook.pytest_deselected(items=[item for item in items if not kept(item)])
     items[:] = [item for item in items if kept(item)]
+
+
+@pytest.fixture(autouse=True)
+def own_temporary_folder(monkeypatch):
+    """A TMPDIR for each test, removed with what killed jobs leave in it.
+
+    Open MPI 5 names a job's folder by its launcher's pid (ompi.PID), and a launcher that gets the pid of a killed one
+    finds its files and ends: "The PMIx server's listener thread failed to start".
+    """
+    with tempfile.TemporaryDirectory(prefix="nc-", ignore_cleanup_errors=True) as folder:
+        monkeypatch.setenv("TMPDIR", folder)
+        yield
 
 
 @pytest.fixture
