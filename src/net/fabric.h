@@ -106,6 +106,24 @@ class Fabric {
   // Makes the descriptor readable until the next poll. Any thread.
   virtual void ring() = 0;
 
+  // If a thread sleeps in an epoll set that contains the wait descriptor, itself an epoll set, each
+  // arrival passes through both, and Linux does not wake the thread on the core that processes the
+  // arrival. So one connection, the one in use, may be separate: the fabric registers it in the
+  // caller's set (with its descriptor as data), and the wait descriptor tells only of the others. A
+  // thread that sleeps must then watch both.
+
+  // The caller's epoll set; -1: no longer. By default no connection is ever separate.
+  virtual void use_set(int /*epoll*/) {}
+  // Called when the caller's set is to tell of the separate connection, or no longer. Returns true
+  // if there is one. Another one becomes separate only in a call with `wanted`.
+  virtual bool watch_separate(bool /*wanted*/) { return false; }
+  // Others are in use as well: no connection is separate any more.
+  virtual void watch_together() {}
+  // -1: no connection is separate.
+  virtual int separate_descriptor() const { return -1; }
+  // A thread was woken by this descriptor: the next poll should look at what it stands for.
+  virtual void woken(int /*descriptor*/) {}
+
   // Nothing is sent to this rank now, but its loss is to be noticed: begins a connection, where
   // loss shows only by a connection and there is none.
   virtual void watch_peer(int /*peer*/) {}

@@ -65,6 +65,21 @@ class NodeFabric final : public Fabric {
   bool rests_unless_armed() const override { return others_ == nullptr; }
   int wait_descriptor() const override { return descriptor_; }
   void ring() override;
+  void use_set(int epoll) override {
+    if (others_ != nullptr) others_->use_set(epoll);
+  }
+  bool watch_separate(bool wanted) override {
+    return others_ != nullptr && others_->watch_separate(wanted);
+  }
+  void watch_together() override {
+    if (others_ != nullptr) others_->watch_together();
+  }
+  int separate_descriptor() const override {
+    return others_ != nullptr ? others_->separate_descriptor() : -1;
+  }
+  void woken(int descriptor) override {
+    if (others_ != nullptr) others_->woken(descriptor);
+  }
   void watch_peer(int rank) override {
     if (others_ != nullptr && place_of(rank) == nullptr) others_->watch_peer(rank);
   }

@@ -21,6 +21,7 @@ namespace {
 
 constexpr size_t least_read = 64 << 10;
 constexpr int polls_between_looks = 8;  // polls of the connection in use, until all are polled
+constexpr int times_to_separate = 32;
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
@@ -77,7 +78,59 @@ void SocketFabric::ring() {
   [[maybe_unused]] const ssize_t written = ::write(doorbell_, &one, sizeof one);
 }
 
+// The separate connection
+
+void SocketFabric::use_set(int epoll) {
+  watch_together();
+  set_ = epoll;
+}
+
+bool SocketFabric::watch_separate(bool wanted) {
+  if (wanted && set_ >= 0 && recent_ != nullptr && recent_ != separate_) {
+    times_ = recent_ == candidate_ ? times_ + 1 : 1;
+    candidate_ = recent_;
+    if (times_ == times_to_separate) separate(wire(recent_));
+  }
+  if (separate_ != nullptr && separate_watched_ != wanted) {
+    separate_watched_ = wanted;
+    epoll_event event{.events = wanted ? EPOLLIN : 0u, .data = {.fd = separate_->socket}};
+    epoll_ctl(set_, EPOLL_CTL_MOD, separate_->socket, &event);
+  }
+  return separate_ != nullptr;
+}
+
+void SocketFabric::separate(Wire* connection) {
+  watch_together();
+  epoll_event event{.events = 0, .data = {.fd = connection->socket}};
+  if (epoll_ctl(set_, EPOLL_CTL_ADD, connection->socket, &event) != 0) return;
+  separate_ = connection;
+  separate_watched_ = false;
+  tell_events(connection);
+}
+
+void SocketFabric::watch_together() {
+  times_ = 0;
+  Wire* const connection = std::exchange(separate_, nullptr);
+  if (connection == nullptr) return;
+  epoll_ctl(set_, EPOLL_CTL_DEL, connection->socket, nullptr);
+  tell_events(connection);
+}
+
+// Whoever was woken by the wait descriptor looks at all connections, because it is seldom the one
+// in use.
+void SocketFabric::woken(int descriptor) {
+  if (separate_ == nullptr || recent_ != separate_ || descriptor != separate_->socket) polls_ = -1;
+}
+
 // Connections
+
+// Sets what the wait descriptor tells of a connection.
+void SocketFabric::tell_events(Wire* connection) {
+  epoll_event event{.events = (connection == separate_ ? 0u : EPOLLIN) |
+                              (connection->wants_to_write ? EPOLLOUT : 0u),
+                    .data = {.ptr = static_cast<Connection*>(connection)}};
+  epoll_ctl(epoll_, EPOLL_CTL_MOD, connection->socket, &event);
+}
 
 SocketFabric::Wire* SocketFabric::watch(int socket, bool connects) {
   auto owned = std::make_unique<Wire>();
@@ -137,6 +190,7 @@ void SocketFabric::watch_listener(bool wanted) {
 }
 
 void SocketFabric::hang_up(Connection* connection) {
+  if (connection == separate_) watch_together();
   int& socket = wire(connection)->socket;
   epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, nullptr);
   ::close(std::exchange(socket, -1));
@@ -161,8 +215,7 @@ size_t SocketFabric::give(Connection* connection, Pieces pieces) {
 void SocketFabric::want_to_write(Connection* connection, bool wanted) {
   if (wire(connection)->wants_to_write == wanted) return;
   wire(connection)->wants_to_write = wanted;
-  epoll_event event{.events = EPOLLIN | (wanted ? EPOLLOUT : 0u), .data = {.ptr = connection}};
-  epoll_ctl(epoll_, EPOLL_CTL_MOD, wire(connection)->socket, &event);
+  tell_events(wire(connection));
 }
 
 // Receiving
@@ -172,6 +225,7 @@ void SocketFabric::look() {
     read(recent_);
   } else {
     look_at_all();
+    if (separate_ != nullptr) read(separate_);
   }
 }
 

@@ -3,7 +3,8 @@
 // The fabric over TCP, which needs nothing but the operating system.
 //
 // All descriptors are in one epoll set, which is the wait descriptor. It is level-triggered and
-// includes a doorbell, so it stays readable until a poll has taken everything.
+// includes a doorbell, so it stays readable until a poll has taken everything. A connection that
+// has been the only one in use for a while is separate (Fabric::use_set).
 #pragma once
 
 #include <vector>
@@ -31,6 +32,11 @@ class SocketFabric final : public ConnectionFabric {
   bool sends_unsure(int) const override { return true; }
   int wait_descriptor() const override { return epoll_; }
   void ring() override;
+  void use_set(int epoll) override;
+  bool watch_separate(bool wanted) override;
+  void watch_together() override;
+  int separate_descriptor() const override { return separate_ == nullptr ? -1 : separate_->socket; }
+  void woken(int descriptor) override;
 
  private:
   struct Wire final : Connection {
@@ -48,6 +54,8 @@ class SocketFabric final : public ConnectionFabric {
   void hang_up(Connection* connection) override;
   void look() override;
 
+  void tell_events(Wire* connection);
+  void separate(Wire* connection);
   void accept_all();
   void watch_listener(bool wanted);
   Wire* watch(int socket, bool connects);
@@ -67,6 +75,12 @@ class SocketFabric final : public ConnectionFabric {
   int epoll_ = -1, listener_ = -1, doorbell_ = -1;
   int pause_ = -1;  // a timer: when to accept connections again
   int polls_ = 0;
+  int set_ = -1;              // the caller's epoll set
+  Wire* separate_ = nullptr;  // registered there
+  bool separate_watched_ = false;
+  // which connection was in use when the set was last watched, and how often in a row it was
+  const Connection* candidate_ = nullptr;
+  int times_ = 0;
   bool watches_listener_ = true;
 };
 

@@ -85,6 +85,7 @@ std::string Agent::start() {
     epoll_event ended{.events = EPOLLIN, .data = {.fd = descriptor}};
     epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &ended);
   }
+  engine_->fabric().use_set(epoll_);
   rearm();
   // Signals are left to the program's threads.
   sigset_t all, before;
@@ -110,6 +111,10 @@ void Agent::stop() {
     const uint64_t one = 1;
     [[maybe_unused]] const ssize_t written = write(end_bell_, &one, sizeof one);
     thread_.join();
+  }
+  if (epoll_ >= 0) {
+    const Lock lock(this);
+    engine_->fabric().use_set(-1);
   }
   running_ = false;
   for (int* descriptor : {&epoll_, &end_bell_, &timer_}) {
@@ -149,15 +154,19 @@ void Agent::run() {
       leased_ = lent_ = false;
     }
     if (told_of_end(event.data.fd)) tell_followers();
+    const bool by_all = event.data.fd == engine_->fabric().wait_descriptor();
+    if (polling_ && by_all) stop_watching();
+    const bool by_fabric = by_all || event.data.fd == engine_->fabric().separate_descriptor();
+    if (by_fabric) engine_->fabric().woken(event.data.fd);
     bool any = false;
     while (!polling_ && !ending_) {
       any = engine_->poll() || any;  // if there is more, it is told again
       if (engine_->fabric().arm()) break;
       give_way();
     }
-    if (!any && event.data.fd == engine_->fabric().wait_descriptor())
-      disarms_first_ = waits_after_waking;
+    if (!any && by_fabric) disarms_first_ = waits_after_waking;
     if (!any) continue;
+    if (!polling_ && !leased_) set_watched(true);
     busy_until_ = system_ns() + busy_ns;
     busy_.store(true, std::memory_order_relaxed);
   }
@@ -348,11 +357,14 @@ void Agent::sleep(int milliseconds) {
   if (!engine_->fabric().arm()) return;
   asleep_ = true;
   set_watched(false);
+  set_all_watched(false);
+  pollfd watched[] = {{engine_->fabric().wait_descriptor(), POLLIN, 0},
+                      {engine_->fabric().separate_descriptor(), POLLIN, 0}};
   mutex_.unlock();
   if (idle_ != nullptr) idle_();
-  pollfd fabric{engine_->fabric().wait_descriptor(), POLLIN, 0};
-  ::poll(&fabric, 1, milliseconds);
+  ::poll(watched, 2, milliseconds);
   mutex_.lock();
+  engine_->fabric().woken(-1);
   asleep_ = false;
 }
 
@@ -454,7 +466,18 @@ void Agent::watch_fabric(bool armed) {
   if (armed || !rests()) set_watched(armed);
 }
 
+// While a connection is separate, the others are seldom in use, and stay watched.
 void Agent::set_watched(bool wanted) {
+  if (running_ && (!engine_->fabric().watch_separate(wanted) || wanted)) set_all_watched(wanted);
+}
+
+// The agent was woken for other connections than the separate one while a thread polls.
+void Agent::stop_watching() {
+  engine_->fabric().watch_together();
+  set_all_watched(false);
+}
+
+void Agent::set_all_watched(bool wanted) {
   if (!running_ || fabric_watched_ == wanted) return;
   fabric_watched_ = wanted;
   epoll_event event{.events = wanted ? EPOLLIN : 0u,

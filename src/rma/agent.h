@@ -205,6 +205,8 @@ class Agent {
   uint32_t follow(Condition done);
   void watch_fabric(bool armed);
   void set_watched(bool wanted);
+  void set_all_watched(bool wanted);
+  void stop_watching();
   void rearm() {
     if (!engine_->fabric().arm()) engine_->fabric().ring();
   }

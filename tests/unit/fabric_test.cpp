@@ -4,6 +4,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -293,6 +294,114 @@ TEST(SocketFabric, AConnectionForWhichThereIsNoDescriptorWaitsAndKeepsNobodyAwak
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].total() == 1; }));
   EXPECT_TRUE(sockets.listeners[0].gone.empty());
+}
+
+// Rank 1 sleeps in a set of its own beside its wait descriptor; ranks 0 and 2 send to it.
+class SeparateConnection : public testing::Test {
+ protected:
+  static constexpr int long_enough = 100;  // polls and the like
+
+  void SetUp() override {
+    ASSERT_GE(set_, 0);
+    for (const size_t sender : {0, 2}) send(sender);
+    one().use_set(set_);
+  }
+  ~SeparateConnection() override { ::close(set_); }
+  SocketFabric& one() { return *sockets_.fabrics[1]; }
+  void give(size_t sender) { sockets_.fabrics[sender]->send(1, bytes_of(sent_[sender]++, 8)); }
+  bool take() {
+    return sockets_.run([&] { return sockets_.listeners[1].total() == sent_[0] + sent_[2]; });
+  }
+  void send(size_t sender) {
+    give(sender);
+    EXPECT_TRUE(take());
+  }
+  // Rank 0 has sent last whenever arrivals are watched.
+  bool is_separate() {
+    send(0);
+    for (int i = 0; i < long_enough; ++i) one().watch_separate(true);
+    return one().separate_descriptor() >= 0;
+  }
+  static bool comes(int descriptor) {
+    pollfd asked{descriptor, POLLIN, 0};
+    return ::poll(&asked, 1, 1000) == 1;
+  }
+
+  Sockets sockets_ = Sockets(3);
+  uint64_t sent_[3] = {};
+  const int set_ = epoll_create1(EPOLL_CLOEXEC);
+};
+
+TEST_F(SeparateConnection, WakesWhereItIsWatchedAndNowhereElse) {
+  ASSERT_TRUE(is_separate());
+  give(0);
+  EXPECT_TRUE(comes(set_));
+  EXPECT_FALSE(readable(one().wait_descriptor()));
+  EXPECT_TRUE(one().watch_separate(false));
+  EXPECT_FALSE(readable(set_));
+  EXPECT_TRUE(one().watch_separate(true));
+  EXPECT_TRUE(readable(set_));
+  epoll_event event;
+  ASSERT_EQ(epoll_wait(set_, &event, 1, 0), 1);
+  EXPECT_EQ(event.data.fd, one().separate_descriptor());
+  EXPECT_TRUE(take());
+  EXPECT_FALSE(readable(set_));
+}
+
+TEST_F(SeparateConnection, LeavesTheOthersToTheWaitDescriptor) {
+  ASSERT_TRUE(is_separate());
+  give(2);
+  EXPECT_TRUE(comes(one().wait_descriptor()));
+  EXPECT_FALSE(readable(set_));
+  one().woken(one().wait_descriptor());
+  EXPECT_TRUE(one().poll(sockets_.listeners[1]));  // at once, though rank 0's is in use
+  EXPECT_EQ(sockets_.listeners[1].got[2], sent_[2]);
+  // It is still polled now and then while another one is in use.
+  give(0);
+  EXPECT_TRUE(comes(set_));
+  EXPECT_TRUE(take());
+}
+
+TEST_F(SeparateConnection, IsOfThoseInUseAlternatelyNone) {
+  for (int i = 0; i < long_enough; ++i) {
+    send(i % 2 == 0 ? 0 : 2);
+    EXPECT_FALSE(one().watch_separate(true));
+  }
+}
+
+TEST_F(SeparateConnection, IsWatchedWithTheOthersAgain) {
+  ASSERT_TRUE(is_separate());
+  one().watch_together();
+  EXPECT_EQ(one().separate_descriptor(), -1);
+  give(0);
+  EXPECT_TRUE(comes(one().wait_descriptor()));
+  EXPECT_FALSE(readable(set_));
+  EXPECT_FALSE(one().watch_separate(false));
+  EXPECT_TRUE(take());
+  ASSERT_TRUE(is_separate());
+  one().use_set(-1);
+  EXPECT_EQ(one().separate_descriptor(), -1);
+  EXPECT_FALSE(is_separate());
+}
+
+TEST_F(SeparateConnection, WaitsForRoomLikeTheOthers) {
+  ASSERT_TRUE(is_separate());
+  const std::vector<std::byte> batch = bytes_of(0, 64 << 10);
+  for (uint64_t i = 0; i < 200; ++i) one().send(0, bytes_of(i, batch.size()));
+  EXPECT_TRUE(sockets_.run([&] { return sockets_.listeners[0].got[1] == 200; }));
+  EXPECT_GE(one().separate_descriptor(), 0);
+  EXPECT_FALSE(readable(one().wait_descriptor()));
+}
+
+TEST_F(SeparateConnection, LeavesTheSetBeforeItIsClosed) {
+  ASSERT_TRUE(is_separate());
+  const int child_has_it = dup(one().separate_descriptor());
+  sockets_.fabrics[0].reset();
+  EXPECT_TRUE(comes(set_));
+  EXPECT_TRUE(sockets_.run([&] { return sockets_.listeners[1].gone.contains(0); }));
+  EXPECT_EQ(one().separate_descriptor(), -1);
+  EXPECT_FALSE(readable(set_));
+  ::close(child_has_it);
 }
 
 TYPED_TEST(Fabrics, TheDescriptorIsReadableUntilAPollHasTakenWhatThereIs) {

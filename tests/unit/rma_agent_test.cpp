@@ -184,6 +184,25 @@ TEST_P(Agents, ServeARankWhoseProgramCallsNothing) {
   }
   const Agent::Lock lock(ranks[1]->agent.get());
   EXPECT_EQ(ranks[1]->words[5], 300u);
+  EXPECT_EQ(ranks[1]->fabric->separate_descriptor() >= 0, GetParam() == Over::sockets);
+}
+
+// One connection is in use for a while, then others are, too.
+TEST_P(Agents, ServeSeveralRanksWhoseNumberChanges) {
+  begin(3);
+  constexpr uint64_t times = 500;
+  for (const bool together : {false, true, false}) {
+    std::thread other([&] {
+      for (uint64_t i = 0; together && i < times; ++i) ranks[2]->fetch_add(1, 5, 1);
+    });
+    for (uint64_t i = 0; i < times; ++i) {
+      ranks[0]->fetch_add(1, 5, 1);
+      if (i % 8 == 0) ranks[1]->fetch_add(2, 5, 1);
+    }
+    other.join();
+  }
+  const Agent::Lock lock(ranks[1]->agent.get());
+  EXPECT_EQ(ranks[1]->words[5], 4 * times);
 }
 
 // A program that polls its own flags between two gets must not receive an answer to each of them.
