@@ -244,7 +244,11 @@ void Agent::leave(Step step) {
   }
   polling_ = false;
   lent_ = lends(step);
-  if (!lent_) rest();
+  if (lent_) return;
+  rest();
+  // If something has already arrived, the agent may have run in the meantime. That is not the
+  // program's time; when it counted, ranks in a loop of fences did not get out of this state.
+  if (left_at_ > 0) left_at_ = system_ns();
 }
 
 // Returns true if the agent stays disarmed because the next call is likely to come at once.
