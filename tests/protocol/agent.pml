@@ -10,8 +10,10 @@
  * times: it polls in place of the agent, which stays disarmed until that thread has returned, or
  * until the timer finds that it has not polled for long, as it may return without telling anybody.
  * The fabric may take messages from the network whenever it is called, to send or at the end of a
- * poll, and hold them until the next poll: such messages keep no descriptor readable. Every other
- * macro breaks a rule. */
+ * poll, and hold them until the next poll: such messages keep no descriptor readable. One connection
+ * may be separate, with a descriptor of its own, which the agent watches apart from the others'. It
+ * then goes on watching those while a thread polls, until they wake it. Every other macro breaks a
+ * rule. */
 #ifndef THREADS
 #define THREADS 2
 #endif
@@ -21,17 +23,22 @@
 #ifndef HELPS
 #define HELPS 1
 #endif
+#ifndef SEPARATE      /* whether there is a separate connection */
+#define SEPARATE 1
+#endif
 
 bool mutex;
 #define LOCK atomic { !mutex; mutex = true }
 #define UNLOCK mutex = false
 
 byte network;          /* messages that nobody has taken; they make the descriptor readable */
+bool others;           /* there is one on another connection than the separate one */
 byte fetched;          /* messages that the fabric has taken from the network, not delivered yet */
 bool fabric_armed;     /* its user may be asleep: what it fetches rings the doorbell */
 byte under_way[THREADS], taken[THREADS];
 bool bell;             /* the doorbell, signalled through the same descriptor */
-bool armed = true;     /* the agent watches the descriptor */
+bool armed = true;     /* the agent watches the descriptor of the separate connection */
+bool all_armed = true; /* and that of the others and the doorbell */
 bool news;             /* there is something that the agent was not told of */
 bool polling, asleep;
 bool leased;           /* the agent is disarmed while a thread in a host call helps */
@@ -43,7 +50,18 @@ byte wants[THREADS];   /* number of messages that it waits for */
 byte done_threads;
 bool ending;
 
-#define READABLE (network > 0 || bell)
+#ifdef SLEEPS_ON_THE_SEPARATE_ONE_ALONE
+#define READABLE (network > 0)
+#else
+#define READABLE (network > 0 || others || bell)
+#endif
+#if SEPARATE
+#define ARM atomic { armed = true; all_armed = true; news = false }
+#define WAKES (armed && network > 0 || all_armed && (others || bell))
+#else
+#define ARM atomic { armed = true; news = false }
+#define WAKES (armed && READABLE)
+#endif
 
 inline ring() {
 #ifdef BELL_IS_NOT_KEPT
@@ -101,7 +119,11 @@ inline leave() {
         rearm();
 #endif
 #ifndef LEAVES_WITHOUT_ARMING
+#ifdef LEAVES_THE_OTHERS_UNWATCHED
         atomic { armed = true; news = false }
+#else
+        ARM
+#endif
 #else
         skip
 #endif
@@ -139,8 +161,9 @@ inline rearm() {
 inline poll(any) {
   d_step {
     byte p = 0;
-    any = network + fetched > 0;
+    any = network + fetched > 0 || others;
     fetched = 0;
+    others = false;
     fabric_armed = false;
     do :: p < THREADS -> taken[p] = taken[p] + under_way[p]; under_way[p] = 0; p++ :: else -> break od;
     p = 0;
@@ -157,9 +180,9 @@ end:
   do
   :: atomic {
 #ifdef WATCHES_EDGES
-       armed && news && READABLE || timer || ending; news = false
+       WAKES && news || timer || ending; news = false
 #else
-       armed && READABLE || timer || ending
+       WAKES || timer || ending
 #endif
      };
      LOCK;
@@ -169,14 +192,18 @@ end:
      :: timer ->
         timer = false;
 #ifndef THE_TIMER_ARMS_NOTHING
-        if :: leased && !polling -> rearm(); atomic { armed = true; news = false } :: else fi;
+        if :: leased && !polling -> rearm(); ARM :: else fi;
 #endif
         leased = false
      :: true
      fi;
      if
      :: ending -> UNLOCK; break
-     :: !ending && polling -> UNLOCK
+     :: !ending && polling ->
+#if SEPARATE
+        if :: others || bell -> all_armed = false :: else fi;
+#endif
+        UNLOCK
      :: else ->
         do
         :: poll(any);
@@ -242,6 +269,9 @@ proctype Waits(byte me) {
 #endif
               fabric_armed = true;
               asleep = true;
+#if SEPARATE
+              all_armed = false;
+#endif
               UNLOCK;
               blocked = true;
               READABLE;
@@ -282,7 +312,7 @@ proctype Helps() {
 #ifndef LEASES_WITHOUT_A_TIMER
               timer = true
 #endif
-           :: leased = false; rearm(); atomic { armed = true; news = false }
+           :: leased = false; rearm(); ARM
            fi
         :: else
         fi;
@@ -291,7 +321,7 @@ proctype Helps() {
      fi
   :: break                              /* it has returned, and nobody tells */
   :: LOCK;
-     if :: leased && !polling -> rearm(); atomic { armed = true; news = false } :: else fi;
+     if :: leased && !polling -> rearm(); ARM :: else fi;
      leased = false;
      UNLOCK;
      break
@@ -321,10 +351,10 @@ proctype World() {
 #if THREADS > 2
   :: BRINGS(2)
 #endif
-  :: !asked -> asked = true; atomic { network++; news = true }
+  :: !asked -> asked = true; atomic { if :: network++ :: SEPARATE -> others = true fi; news = true }
   :: asked && done_threads == THREADS -> break
   od;
-  network + fetched == 0;          /* some thread has taken all of it */
+  network + fetched == 0 && !others;  /* some thread has taken all of it */
   LOCK; ending = true; UNLOCK
 }
 

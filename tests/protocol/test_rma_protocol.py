@@ -9,7 +9,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 RUNS = {
     "two_threads": ("agent", ""),
-    "two_threads_that_wait_twice": ("agent", "TURNS=2 HELPS=0"),
+    "two_threads_that_wait_twice": ("agent", "TURNS=2 HELPS=0 SEPARATE=0"),
     "two_epochs": ("pscw", ""),
     "three_epochs": ("pscw", "ROUNDS=3"),
     "locks": ("lock", ""),
@@ -17,8 +17,8 @@ RUNS = {
 }
 LONG_RUNS = {
     "three_threads": ("agent", "THREADS=3 HELPS=0"),
-    "a_thread_that_helps_twice": ("agent", "HELPS=2"),
-    "two_threads_that_wait_twice_and_one_that_helps": ("agent", "TURNS=2 HELPS=1"),
+    "a_thread_that_helps_twice": ("agent", "HELPS=2 SEPARATE=0"),
+    "two_threads_that_wait_twice_and_one_that_helps": ("agent", "TURNS=2 HELPS=1 SEPARATE=0"),
     "inbox_of_many": ("inbox", "MESSAGES=3 COMES=2"),
     "locks_taken_twice": ("lock", "ROUNDS=2 NOBODY_ENDS=1"),
 }
@@ -29,6 +29,7 @@ MUTATIONS = {
     "HELPS_IN_THE_LEADERS_PLACE": ("agent", WAITS_FOR_GOOD),
     "LEADER_TELLS_NOBODY": ("agent", WAITS_FOR_GOOD),
     "LEASES_WITHOUT_A_TIMER": ("agent", WAITS_FOR_GOOD),
+    "LEAVES_THE_OTHERS_UNWATCHED": ("agent", WAITS_FOR_GOOD),
     "LEAVES_WITHOUT_ARMING": ("agent", WAITS_FOR_GOOD),
     "LENDS_WITHOUT_A_TIMER": ("agent", WAITS_FOR_GOOD),
     "NOBODY_HEARS_THAT_THE_LEADER_LEFT": ("agent", WAITS_FOR_GOOD),
@@ -37,6 +38,7 @@ MUTATIONS = {
     "LEAVES_WITHOUT_A_LOOK": ("agent", WAITS_FOR_GOOD),
     "POLLS_ON_BESIDE_A_LEADER": ("agent", WAITS_FOR_GOOD),
     "SENDS_WITHOUT_A_LOOK": ("agent", WAITS_FOR_GOOD),
+    "SLEEPS_ON_THE_SEPARATE_ONE_ALONE": ("agent", WAITS_FOR_GOOD),
     "SLEEPS_WITHOUT_A_LOOK": ("agent", WAITS_FOR_GOOD),
     "THE_TIMER_ARMS_NOTHING": ("agent", WAITS_FOR_GOOD),
     "WATCHES_EDGES": ("agent", WAITS_FOR_GOOD),
@@ -99,7 +101,7 @@ def test_a_broken_rule_is_noticed(verify, mutation):
 @pytest.mark.parametrize(
     "name, sizes",
     [
-        ("agent", {"THREADS", "TURNS", "HELPS"}),
+        ("agent", {"THREADS", "TURNS", "HELPS", "SEPARATE"}),
         ("pscw", {"ROUNDS"}),
         ("lock", {"NEAR", "ROUNDS", "NOBODY_ENDS"}),
         ("inbox", {"SENDERS", "MESSAGES", "COMES"}),
