@@ -46,9 +46,9 @@ constexpr int most_looks_to_rest = 4;
 constexpr int waits_after_waking = 200;
 
 // For a spinning thread: the rank that it waits for may be on the same core, even if there are
-// enough cores for all.
+// enough cores for all. It yields first, when nothing can have come yet.
 void relax_or_yield(int turn) {
-  if (turn % 4 == 3)
+  if (turn % 4 == 0)
     sched_yield();
   else
     relax_processor();
