@@ -155,7 +155,7 @@ void Agent::run() {
     }
     if (told_of_end(event.data.fd)) tell_followers();
     const bool by_all = event.data.fd == engine_->fabric().wait_descriptor();
-    if (polling_ && by_all) stop_watching();
+    if (by_all && !rests() && (polling_ || leased_)) stop_watching();
     const bool by_fabric = by_all || event.data.fd == engine_->fabric().separate_descriptor();
     if (by_fabric) engine_->fabric().woken(event.data.fd);
     bool any = false;
@@ -475,7 +475,7 @@ void Agent::set_watched(bool wanted) {
   if (running_ && (!engine_->fabric().watch_separate(wanted) || wanted)) set_all_watched(wanted);
 }
 
-// The agent was woken for other connections than the separate one while a thread polls.
+// The agent was woken for other connections than the separate one although it is disarmed.
 void Agent::stop_watching() {
   engine_->fabric().watch_together();
   set_all_watched(false);

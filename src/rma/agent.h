@@ -45,10 +45,10 @@
 // leaves or has helped, without a timer, and goes on watching the descriptor until a thread of the
 // program is about to sleep on it.
 //
-// A fabric may have a separate connection, with a descriptor of its own (Fabric::use_set). The agent
-// then watches two descriptors. Disarming it turns off only that of the connection, as the others
-// are seldom in use. If the other one wakes the agent while a thread polls, the agent turns it off
-// as well, and has the connection put back. A thread that is going to sleep turns both off.
+// A fabric may have a separate connection, with a descriptor of its own (Fabric::use_set). The
+// agent then watches two descriptors. Disarming it turns off only that of the connection, as the
+// others are seldom in use. If the other one wakes the agent then, the agent turns it off as well,
+// and has the connection put back. A thread that is going to sleep turns both off.
 //
 // Why no wake-up is lost:
 //   - The fabric's descriptor is level-triggered: what has arrived and was not taken keeps it

@@ -12,7 +12,7 @@
  * The fabric may take messages from the network whenever it is called, to send or at the end of a
  * poll, and hold them until the next poll: such messages keep no descriptor readable. One connection
  * may be separate, with a descriptor of its own, which the agent watches apart from the others'. It
- * then goes on watching those while a thread polls, until they wake it. Every other macro breaks a
+ * then goes on watching those while it is disarmed, until they wake it. Every other macro breaks a
  * rule. */
 #ifndef THREADS
 #define THREADS 2
@@ -197,13 +197,12 @@ end:
         leased = false
      :: true
      fi;
+#if SEPARATE
+     if :: (others || bell) && (polling || leased) -> all_armed = false :: else fi;
+#endif
      if
      :: ending -> UNLOCK; break
-     :: !ending && polling ->
-#if SEPARATE
-        if :: others || bell -> all_armed = false :: else fi;
-#endif
-        UNLOCK
+     :: !ending && polling -> UNLOCK
      :: else ->
         do
         :: poll(any);
