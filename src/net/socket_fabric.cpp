@@ -86,10 +86,10 @@ void SocketFabric::use_set(int epoll) {
 }
 
 bool SocketFabric::watch_separate(bool wanted) {
-  if (wanted && set_ >= 0 && recent_ != nullptr && recent_ != separate_) {
-    times_ = recent_ == candidate_ ? times_ + 1 : 1;
+  if (wanted && set_ >= 0 && recent_ != nullptr) {
+    times_ = recent_ == candidate_ ? std::min(times_ + 1, times_to_separate) : 1;
     candidate_ = recent_;
-    if (times_ == times_to_separate) separate(wire(recent_));
+    if (times_ == times_to_separate && recent_ != separate_) separate(wire(recent_));
   }
   if (separate_ != nullptr && separate_watched_ != wanted) {
     separate_watched_ = wanted;
