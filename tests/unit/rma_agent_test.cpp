@@ -641,6 +641,12 @@ class Endless final : public net::Fabric {
     const uint64_t one = 1;
     [[maybe_unused]] const ssize_t written = write(bell_, &one, sizeof one);
   }
+  bool watch_separate(bool) override { return separate; }
+  void watch_together() override { separate = false; }
+  void woken(int) override { ++wakes; }
+
+  std::atomic<bool> separate{false};  // there is a separate connection, though nothing comes by it
+  std::atomic<int> wakes{0};
 
  private:
   void send_both(int, std::span<const std::byte>, std::span<const std::byte>) override {}
@@ -702,6 +708,23 @@ TEST_F(AskedWithoutEnd, AThreadThatWaitsLetsOthersHaveTheLock) {
   while (fabric->polls() < before + 1000) std::this_thread::yield();
   for (int i = 0; i < 3; ++i) const Agent::Lock lock(agent.get());
   EXPECT_FALSE(fabric->over());
+  over = true;
+  waits.join();
+}
+
+TEST_F(AskedWithoutEnd, WhatComesByOthersThanTheSeparateOneWakesTheAgentOnceAtMost) {
+  begin(true, false);
+  std::atomic<bool> over{false};
+  {
+    const Agent::Lock lock(agent.get());
+    fabric->separate = true;
+  }
+  std::thread waits([&] { wait_until(&over); });
+  while (fabric->separate && !fabric->over()) std::this_thread::yield();
+  const int before = fabric->wakes, polls = fabric->polls();
+  while (fabric->polls() < polls + 1000) std::this_thread::yield();
+  EXPECT_FALSE(fabric->separate);
+  EXPECT_LE(fabric->wakes, before + 1);
   over = true;
   waits.join();
 }
