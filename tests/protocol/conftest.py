@@ -26,7 +26,8 @@ def verify(tmp_path):
         done("spin", "-a", *(f"-D{each}" for each in (*sizes.split(), *macros)), str(model))
         # Hash compaction takes two thirds of the time; that two states are taken for one has a chance below 1 in 10^9.
         states = "-DCOLLAPSE" if launch.LONG else "-DHC4"
-        done("cc", optimised, "-w", "-DSAFETY", states, "-DMEMLIM=1000", "-o", "pan", "pan.c")
+        memory = f"-DMEMLIM={4000 if launch.LONG else 1000}"  # MB
+        done("cc", optimised, "-w", "-DSAFETY", states, memory, "-o", "pan", "pan.c")
         text = done("./pan", "-m100000", "-w22")
         assert (
             "max search depth too small" not in text

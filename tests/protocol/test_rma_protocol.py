@@ -16,9 +16,8 @@ RUNS = {
     "inbox": ("inbox", ""),
 }
 LONG_RUNS = {
-    "three_threads": ("agent", "THREADS=3 HELPS=0"),
+    "three_threads": ("agent", "THREADS=3 HELPS=0 SEPARATE=0"),
     "a_thread_that_helps_twice": ("agent", "HELPS=2 SEPARATE=0"),
-    "two_threads_that_wait_twice_and_one_that_helps": ("agent", "TURNS=2 HELPS=1 SEPARATE=0"),
     "inbox_of_many": ("inbox", "MESSAGES=3 COMES=2"),
     "locks_taken_twice": ("lock", "ROUNDS=2 NOBODY_ENDS=1"),
 }
