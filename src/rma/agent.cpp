@@ -246,17 +246,17 @@ void Agent::leave(Step step) {
   lent_ = lends(step);
   if (lent_) return;
   rest();
-  // If something has already arrived, the agent may have run in the meantime. That is not the
-  // program's time; when it counted, ranks in a loop of fences did not get out of this state.
-  if (left_at_ > 0) left_at_ = system_ns();
+  // The program's time begins here: if something has already arrived, the agent may just have run.
+  // When that counted, too, ranks in a loop of fences did not get out of this state.
+  if (expects_calls()) left_at_ = system_ns();
 }
 
 // Returns true if the agent stays disarmed because the next call is likely to come at once.
 bool Agent::lends(Step step) {
-  if (!running_ || rests()) return false;
   left_ = step;
+  if (!expects_calls() || !habits_[static_cast<size_t>(step)].expects()) return false;
   left_at_ = system_ns();
-  return habits_[static_cast<size_t>(step)].expects() && lease(left_at_, Habit::at_once_ns);
+  return lease(left_at_, Habit::at_once_ns);
 }
 
 // Called by a thread that leaves: arms the agent, in case the thread is not back at once.

@@ -195,6 +195,8 @@ class Agent {
   void send_held(Step step);
   void disarm();
   void leave(Step step);
+  // Whether anything is gained by knowing that the next call comes at once.
+  bool expects_calls() const { return running_ && !rests(); }
   bool lends(Step step);
   void wait_for(Condition done, Step step, bool together);
   void tell_others();
