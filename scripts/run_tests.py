@@ -131,18 +131,21 @@ def surroundings(given):
     return env
 
 
+def why(failure):
+    """Return the first line of what a JUnit file tells of a failure."""
+    told = failure.get("message") or failure.text or ""
+    return told.strip().partition("\n")[0][:200]
+
+
 def count(stage, junit):
     """Add the results of a JUnit file, as written by both ctest and pytest."""
     for case in xml.parse(junit).getroot().iter("testcase"):
         name = ".".join(filter(None, [case.get("classname"), case.get("name")]))
         stage.durations.append((float(case.get("time") or 0), name))
-        if (
-            case.find("failure") is not None
-            or case.find("error") is not None
-            or case.get("status") == "fail"
-        ):
+        failures = [*case.iter("failure"), *case.iter("error")]
+        if failures or case.get("status") == "fail":
             stage.failed += 1
-            stage.failures.append(name)
+            stage.failures.append(": ".join(filter(None, [name, *map(why, failures[:1])])))
         elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
             stage.skipped += 1
         else:
@@ -375,6 +378,16 @@ def stop_sanitized(started):
             process.wait()
 
 
+def in_short(log):
+    """Return the last line of a sanitizer's report, and the functions of its first stack."""
+    report = log.read_text(errors="replace").partition("ERROR: ")[2]
+    end = re.search(r"^SUMMARY: .*$", report, re.M)
+    stack = re.findall(
+        r"^ +#\d+ \S+ in (\S+)", report.partition("\n\n")[2].partition("\n\n")[0], re.M
+    )
+    return ", ".join([end[0].rstrip("."), *stack[:6]]) if end else "see its log above"
+
+
 def sanitized(stage, name, env):
     """Report the results of unit and fuzz tests in a build with a sanitizer. If a program ended
     before it could write them, each test is run by itself."""
@@ -392,7 +405,8 @@ def sanitized(stage, name, env):
             code = path.with_suffix(".code").read_text().strip()
             # Leaks are found after all tests have passed and been recorded.
             if code != "0" and not stage.failed:
-                raise Failed(f"{path.stem} ended with exit code {code}: see its log above")
+                told = in_short(path.with_suffix(".log"))
+                raise Failed(f"{path.stem} ended with exit code {code}: {told}")
         return
     build(folder, settings, SANITIZERS[name].targets)
     ctest(stage, folder, {**SANITIZER_OPTIONS, **env}, ("-L", SANITIZERS[name].label))

@@ -40,6 +40,7 @@ std::unique_ptr<OfiFabric> OfiFabric::open(int, int, const std::string&, const s
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "net/libfabric.h"
 #include "net/ofi_direct.h"
@@ -100,6 +101,7 @@ class Endpoints final : public OfiFabric, private DirectMemory {
   std::string failed(const char* what, long error) const;
   Wire* make(fi_info* info, std::string* wrong);
   void accept(fi_info* info);
+  void refuse(fi_info* info);
   Connection* connect(int to, std::string* wrong) override;
   void hang_up(Connection* connection) override;
 
@@ -135,8 +137,17 @@ class Endpoints final : public OfiFabric, private DirectMemory {
   void completed(const fi_cq_msg_entry& entry);
   void take_message(Wire* wire, int buffer, size_t size);
   void take_failure();
+  // What the event queue tells of an endpoint, or of a request for a connection.
+  struct Event {
+    bool failure;
+    uint32_t what;
+    fid* of;
+    fi_info* asked;  // of FI_CONNREQ: for us to free
+    int error;       // of a failure
+  };
+  std::optional<Event> next_event();
   void read_events();
-  void take_event(uint32_t event, const fi_eq_cm_entry& entry);
+  void take_event(const Event& event);
   Wire* find(uint64_t id) const {
     const auto found = by_id_.find(id);
     return found == by_id_.end() ? nullptr : found->second;
@@ -217,6 +228,10 @@ std::string Endpoints::listen(int ranks, const std::string& provider, const std:
 
 Endpoints::~Endpoints() {
   for (const auto& entry : by_endpoint_) fi_close(entry.first);
+  // A request that nobody has read keeps its socket open, so that who made it would wait for ever.
+  while (const std::optional<Event> event = events_ != nullptr ? next_event() : std::nullopt) {
+    if (event->what == FI_CONNREQ) refuse(event->asked);
+  }
   for (const auto& entry : connections()) wire(entry.first)->unregister();
   direct_.reset();
   const auto close_one = [](auto* object) {
@@ -276,13 +291,15 @@ Endpoints::Wire* Endpoints::make(fi_info* info, std::string* wrong) {
 void Endpoints::accept(fi_info* info) {
   std::string wrong;
   Wire* const wire = make(info, &wrong);
-  if (wire == nullptr) {
-    fi_reject(listener_, info->handle, nullptr, 0);
-  } else {
-    accepted(wire);
-    const int error = fi_accept(wire->endpoint, nullptr, 0);
-    if (error != 0) lose(wire, failed("fi_accept", error));
-  }
+  if (wire == nullptr) return refuse(info);
+  accepted(wire);
+  const int error = fi_accept(wire->endpoint, nullptr, 0);
+  if (error != 0) lose(wire, failed("fi_accept", error));
+  library_.freeinfo(info);
+}
+
+void Endpoints::refuse(fi_info* info) {
+  fi_reject(listener_, info->handle, nullptr, 0);
   library_.freeinfo(info);
 }
 
@@ -476,33 +493,34 @@ void Endpoints::take_failure() {
   if (wire != nullptr) lose(wire, failed("its connection broke", failure.err));
 }
 
-void Endpoints::read_events() {
-  for (;;) {
-    uint32_t event = 0;
-    alignas(fi_eq_cm_entry) std::byte room[sizeof(fi_eq_cm_entry) + 512];
-    const ssize_t size = fi_eq_read(events_, &event, room, sizeof room, 0);
-    if (size == -FI_EAVAIL) {
-      fi_eq_err_entry failure{};
-      if (fi_eq_readerr(events_, &failure, 0) < 0) return;
-      const auto found = by_endpoint_.find(failure.fid);
-      if (found != by_endpoint_.end())
-        lose(found->second, failed("cannot connect, or the connection broke", failure.err));
-      continue;
-    }
-    if (size < 0) return;
-    take_event(event, *reinterpret_cast<const fi_eq_cm_entry*>(room));
+std::optional<Endpoints::Event> Endpoints::next_event() {
+  uint32_t what = 0;
+  alignas(fi_eq_cm_entry) std::byte room[sizeof(fi_eq_cm_entry) + 512];
+  const ssize_t size = fi_eq_read(events_, &what, room, sizeof room, 0);
+  if (size == -FI_EAVAIL) {
+    fi_eq_err_entry failure{};
+    if (fi_eq_readerr(events_, &failure, 0) < 0) return {};
+    return Event{true, 0, failure.fid, nullptr, failure.err};
   }
+  if (size < 0) return {};
+  const auto& entry = *reinterpret_cast<const fi_eq_cm_entry*>(room);
+  return Event{false, what, entry.fid, entry.info, 0};
 }
 
-void Endpoints::take_event(uint32_t event, const fi_eq_cm_entry& entry) {
-  if (event == FI_CONNREQ) return accept(entry.info);
+void Endpoints::read_events() {
+  while (const std::optional<Event> event = next_event()) take_event(*event);
+}
+
+void Endpoints::take_event(const Event& event) {
+  if (event.what == FI_CONNREQ) return accept(event.asked);
   // What arrived before the end is processed first.
-  if (event == FI_SHUTDOWN) read_completions();
-  const auto found = by_endpoint_.find(entry.fid);
+  if (event.what == FI_SHUTDOWN) read_completions();
+  const auto found = by_endpoint_.find(event.of);
   if (found == by_endpoint_.end()) return;
   Wire* const wire = found->second;
-  if (event == FI_CONNECTED && wire->state == State::connecting) connected(wire);
-  if (event == FI_SHUTDOWN) lose(wire, "it closed the connection");
+  if (event.failure) lose(wire, failed("cannot connect, or the connection broke", event.error));
+  if (event.what == FI_CONNECTED && wire->state == State::connecting) connected(wire);
+  if (event.what == FI_SHUTDOWN) lose(wire, "it closed the connection");
 }
 
 }  // namespace

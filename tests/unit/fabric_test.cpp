@@ -741,6 +741,22 @@ TEST(OfiFabric, ReachesMemoryBySoftwareOnlyIfThatIsAskedFor) {
   }
 }
 
+TEST(OfiFabric, TurnsAwayWhoAsksWhileItEnds) {
+  std::string why;
+  if (!ofi_is_here(&why)) GTEST_SKIP() << why;
+  Job<OfiFabric> job(2);
+  const std::vector<std::byte> batch = bytes_of(0, 8);
+  job.fabrics[0]->send(1, batch, {});
+  // The request is noticed, and not read.
+  for (int i = 0; i < 20000 && job.fabrics[1]->arm(); ++i) {
+    job.fabrics[0]->poll(job.listeners[0]);
+    usleep(50);
+  }
+  EXPECT_FALSE(job.fabrics[1]->arm());
+  job.fabrics[1] = nullptr;
+  EXPECT_TRUE(job.run([&] { return job.listeners[0].gone.contains(1); }));
+}
+
 TEST(OfiFabric, SaysWhyThereIsNone) {
   std::string wrong;
   EXPECT_EQ(OfiFabric::open(0, 2, "tcp;ofi_rxm", "", &wrong), nullptr);
