@@ -42,6 +42,7 @@ std::unique_ptr<OfiFabric> OfiFabric::open(int, int, const std::string&, const s
 #include <cstring>
 #include <optional>
 
+#include "net/accepted.h"
 #include "net/libfabric.h"
 #include "net/ofi_direct.h"
 #include "net/ofi_provider.h"
@@ -102,6 +103,7 @@ class Endpoints final : public OfiFabric, private DirectMemory {
   Wire* make(fi_info* info, std::string* wrong);
   void accept(fi_info* info);
   void refuse(fi_info* info);
+  void turn_away();
   Connection* connect(int to, std::string* wrong) override;
   void hang_up(Connection* connection) override;
 
@@ -228,10 +230,7 @@ std::string Endpoints::listen(int ranks, const std::string& provider, const std:
 
 Endpoints::~Endpoints() {
   for (const auto& entry : by_endpoint_) fi_close(entry.first);
-  // A request that nobody has read keeps its socket open, so that who made it would wait for ever.
-  while (const std::optional<Event> event = events_ != nullptr ? next_event() : std::nullopt) {
-    if (event->what == FI_CONNREQ) refuse(event->asked);
-  }
+  if (listener_ != nullptr) turn_away();
   for (const auto& entry : connections()) wire(entry.first)->unregister();
   direct_.reset();
   const auto close_one = [](auto* object) {
@@ -322,6 +321,20 @@ void Endpoints::hang_up(Connection* connection) {
   fi_shutdown(wire->endpoint, 0);
   fi_close(&std::exchange(wire->endpoint, nullptr)->fid);
   if (direct_ != nullptr) direct_->give_up(&wire->moves);
+}
+
+// For the end of the fabric. What libfabric has accepted stays open unless its request for a
+// connection is taken, so that the other end would wait for ever: version 1.17 of its provider
+// `tcp` forgets such sockets when the listener is closed. As all endpoints are closed, there are no
+// other connections at this address.
+void Endpoints::turn_away() {
+  const auto at = std::span(address_.bytes).first(std::min(address_.size, sizeof address_.bytes));
+  for (int round = 0; round < 100; ++round) {
+    while (const std::optional<Event> event = next_event()) {
+      if (event->what == FI_CONNREQ) refuse(event->asked);
+    }
+    if (shut_down_accepted(at) == 0) return;
+  }
 }
 
 void Endpoints::break_off(Wire* wire, const char* what, long error) {
