@@ -93,7 +93,7 @@ TEST(PrivateHeap, ThreadsShareItAndChildrenGoOn) {
     }
   };
   std::thread first(work), second(work);
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < nearcache::steps_of(100); ++i) {
     const pid_t child = fork();
     if (child == 0) {
       alarm(20);  // in case the heap was left locked

@@ -303,7 +303,7 @@ TEST(Replay, DamagedTracesAreReplayedWithoutHarm) {
   const test::MemoryFile file;
   std::mt19937_64 random(41);
   int replayed = 0;
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < steps_of(3000); ++round) {
     StudyOptions options = options_of(file.write(test::damaged(trace.bytes, random)), share(0.5));
     options.adaptive = round % 4 == 0;
     options.model.reset();
@@ -316,7 +316,7 @@ TEST(Replay, DamagedTracesAreReplayedWithoutHarm) {
     EXPECT_EQ(run_summary(options, &summaries), "");
     ++replayed;
   }
-  EXPECT_GT(replayed, 300);
+  EXPECT_GT(replayed, steps_of(300));
 }
 
 TEST(Replay, RanksAreReplayedAloneAndSummed) {

@@ -180,7 +180,7 @@ long most_kib_until_now() {
 }
 
 TEST(Safety, gets_take_no_memory_however_long_the_trace_tells_no_time) {
-  constexpr int gets = steps_of(1000000);
+  const int gets = steps_of(1000000);
   test::TraceBytes trace(0, 2);
   trace.block().created(window, 0, 2, 2).select(window);
   for (int i = 0; i < gets; ++i) trace.get(1, i % 4 * 64, 64);

@@ -2,6 +2,8 @@
 // only measure how good a policy is may be left out.
 #pragma once
 
+#include <cstdlib>
+
 namespace nearcache {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -12,6 +14,11 @@ constexpr bool sanitized = __has_feature(address_sanitizer) || __has_feature(thr
 constexpr bool sanitized = false;
 #endif
 
-constexpr int steps_of(int steps) { return sanitized ? steps / 4 : steps; }
+// The number of steps of a random run; more of them in `./test --long`.
+inline int steps_of(int steps) {
+  const bool few = std::getenv("NEARCACHE_TEST_LONG") == nullptr;
+  if (sanitized) return few ? steps / 10 : steps;
+  return few ? steps : 4 * steps;
+}
 
 }  // namespace nearcache

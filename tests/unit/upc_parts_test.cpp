@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "sanitized.h"
 #include "upc/held_locks.h"
 #include "upc/in_flight.h"
 #include "upc/pool.h"
@@ -68,7 +69,7 @@ struct Model {
 
 TEST(UpcPool, RandomBlocksDoNotOverlapAndAllMemoryComesBack) {
   std::mt19937 random(3);
-  for (int run = 0; run < 20; ++run) {
+  for (int run = 0; run < steps_of(20); ++run) {
     Model model(512);
     const bool up = run % 2 == 0;
     const auto grow = [&](size_t pages) { up ? model.grow_up(pages) : model.grow_down(pages); };
@@ -129,7 +130,7 @@ TEST(UpcInFlight, NoOverlapIsMissed) {
   std::mt19937 random(5);
   InFlight in_flight;
   std::set<std::pair<size_t, uint64_t>> bytes;  // in flight
-  for (int step = 0; step < 3000; ++step) {
+  for (int step = 0; step < steps_of(3000); ++step) {
     const size_t thread = random() % 3, count = 1 + random() % (random() % 10 == 0 ? 6000 : 40);
     const uint64_t offset = random() % 100000;
     bool overlap = false;

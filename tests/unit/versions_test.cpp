@@ -14,6 +14,7 @@
 #include "base/allowance.h"
 #include "cache/get/cached_window.h"
 #include "plain_get.h"
+#include "sanitized.h"
 
 namespace nearcache {
 namespace TEST_FILE {
@@ -428,13 +429,14 @@ class World {
 
 TEST(VersionsRandom, ServeNothingOlderThanTheLastAcquire) {
   uint64_t kept = 0;
-  for (uint32_t seed = 1; seed <= 200 && !testing::Test::HasFailure(); ++seed) {
+  for (uint32_t seed = 1;
+       seed <= static_cast<uint32_t>(steps_of(200)) && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     World world(seed);
     world.run(3000);
     kept += world.kept();
   }
-  EXPECT_GT(kept, 1000u);
+  EXPECT_GT(kept, static_cast<uint64_t>(steps_of(1000)));
 }
 
 }  // namespace TEST_FILE
