@@ -245,6 +245,9 @@ def details(results):
         named["tcp_worst_over_plain"] = max(over_plain.values())
     if "computing" in over_plain:
         named["stall_over_plain"] = over_plain["computing"]
+    of_thread = [row["thread_ratio"]["median"] for row in results if "thread_ratio" in row]
+    if of_thread:
+        named["two_sided_of_a_thread"] = max(of_thread)
     return named
 
 
@@ -279,28 +282,34 @@ def of_the_engine(launch, found, quick):
 
 def two_sided(launch, network, quick):
     """Return the time of the host's message round trip with the engine loaded and one of its
-    windows open, relative to that without."""
-    pairs = {True: [], False: []}
-    for pair in range(3 if quick else 9):
-        for loaded in (True, False) if pair % 2 else (False, True):
-            row = run(
-                launch,
-                network,
-                quick,
-                calls=("messages",),
-                options=ENGINE[network] if loaded else None,
-                milliseconds=200,
-            )["messages"]
-            pairs[loaded].append(median(row["us"]))
+    windows open, relative to that without, and to that without but with a thread that sleeps, as
+    the engine's agent does: it makes every system call of a process slower."""
+    sides = {
+        "with": {"options": ENGINE[network]},
+        "without": {},
+        "thread": {"sleepers": 1},
+    }
+    found = {side: [] for side in sides}
+    for turn in range(3 if quick else 9):
+        for side in list(sides)[:: 1 if turn % 2 else -1]:
+            row = run(launch, network, quick, calls=("messages",), milliseconds=200, **sides[side])[
+                "messages"
+            ]
+            found[side].append(median(row["us"]))
     return {
         "network": network,
         "call": "messages",
-        "with_us": summarise(pairs[True]),
-        "without_us": summarise(pairs[False]),
-        "ratio": {
-            **summarise([a / b for a, b in zip(pairs[True], pairs[False])]),
-            "median": median(pairs[True]) / median(pairs[False]),
-        },
+        **{f"{side}_us": summarise(values) for side, values in found.items()},
+        "ratio": over(found["with"], found["without"]),
+        "thread_ratio": over(found["thread"], found["without"]),
+    }
+
+
+def over(some, others):
+    """Return the ratios of values measured in turn; their median is that of the medians."""
+    return {
+        **summarise([a / b for a, b in zip(some, others)]),
+        "median": median(some) / median(others),
     }
 
 

@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "bench.h"
 #include "plain_tcp.h"
@@ -397,6 +398,7 @@ int main(int argc, char** argv) {
        bench::number("period", 300, "Milliseconds of one"),
        bench::text("memory", "created", "created or allocated"),
        bench::number("idle", 1000, "Milliseconds of being idle"),
+       bench::number("sleepers", 0, "Threads that sleep meanwhile"),
        bench::number("blocks", 20, "Blocks of counted calls")});
   const std::set<std::string> only = wanted(arguments.text("calls")),
                               without = wanted(arguments.text("except"));
@@ -406,6 +408,7 @@ int main(int argc, char** argv) {
   const std::int64_t budget_ns = arguments.number("milliseconds") * 1000000;
   const auto periods = static_cast<int>(arguments.number("periods"));
   const auto period_ms = static_cast<int>(arguments.number("period"));
+  for (std::int64_t i = 0; i < arguments.number("sleepers"); ++i) std::thread(pause).detach();
   Rows rows;
   Place place;
   std::vector<std::int64_t> memory;

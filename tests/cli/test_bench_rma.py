@@ -57,7 +57,9 @@ def test_the_worst_cell_is_of_its_network():
         )
     ]
     assert rma.worst(rows) == {"tcp_worst_over_host": 0.8, "node_worst_over_host": 10}
-    details = rma.details(rows)
+    messages = [{"call": "messages", "thread_ratio": {"median": ratio}} for ratio in (1.01, 1.02)]
+    details = rma.details([*rows, *messages])
+    assert details["two_sided_of_a_thread"] == 1.02
     assert (details["tcp_worst"], details["node_worst"]) == ("put 8", "get 8")
 
 
