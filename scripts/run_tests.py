@@ -479,9 +479,6 @@ def all_stages(given, env):
     """
     settings = {
         "CMAKE_BUILD_TYPE": "Release",
-        # without the line numbers of a release
-        "CMAKE_C_FLAGS_RELEASE": "-O2",
-        "CMAKE_CXX_FLAGS_RELEASE": "-O2",
         "NEARCACHE_BUILD_TESTS": "ON",
         "NEARCACHE_BUILD_APPS": "ON",
         "NEARCACHE_BUILD_BENCH": "ON",

@@ -15,7 +15,7 @@ import tempfile
 
 from .build import Build, Failure, command
 from .launch import Launch
-from .numbers import median, summarise
+from .numbers import median, ratio_of_medians, summarise
 
 # By network. Ranks of one machine use TCP only if told to.
 ENGINE = {
@@ -282,8 +282,8 @@ def of_the_engine(launch, found, quick):
 
 def two_sided(launch, network, quick):
     """Return the time of the host's message round trip with the engine loaded and one of its
-    windows open, relative to that without, and to that without but with a thread that sleeps, as
-    the engine's agent does: it makes every system call of a process slower."""
+    windows open, and without the engine but with a thread that sleeps, as the engine's agent does,
+    each relative to that with neither."""
     sides = {
         "with": {"options": ENGINE[network]},
         "without": {},
@@ -300,16 +300,8 @@ def two_sided(launch, network, quick):
         "network": network,
         "call": "messages",
         **{f"{side}_us": summarise(values) for side, values in found.items()},
-        "ratio": over(found["with"], found["without"]),
-        "thread_ratio": over(found["thread"], found["without"]),
-    }
-
-
-def over(some, others):
-    """Return the ratios of values measured in turn; their median is that of the medians."""
-    return {
-        **summarise([a / b for a, b in zip(some, others)]),
-        "median": median(some) / median(others),
+        "ratio": ratio_of_medians(found["with"], found["without"]),
+        "thread_ratio": ratio_of_medians(found["thread"], found["without"]),
     }
 
 

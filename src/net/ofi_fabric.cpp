@@ -328,7 +328,7 @@ void Endpoints::hang_up(Connection* connection) {
 // `tcp` forgets such sockets when the listener is closed. As all endpoints are closed, there are no
 // other connections at this address.
 void Endpoints::turn_away() {
-  const auto at = std::span(address_.bytes).first(std::min(address_.size, sizeof address_.bytes));
+  const auto at = std::span(address_.bytes).first(address_.size);
   for (int round = 0; round < 100; ++round) {
     while (const std::optional<Event> event = next_event()) {
       if (event->what == FI_CONNREQ) refuse(event->asked);

@@ -36,6 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 #include <iterator>
 #include <string_view>
 
+#include "sanitized.h"
+
 namespace {
 
 using Bytes = std::vector<uint8_t>;
@@ -79,6 +81,7 @@ int main(int count, char** words) {
       ++kept;
     }
   }
+  if (nearcache::in_long_test) runs *= 4;
   for (uint64_t run = 0; run < runs; ++run) {
     const Bytes input = nearcache::test::fuzz_input(seed + run);
     const std::string wrong = nearcache::test::run_fuzz_target(input.data(), input.size());

@@ -191,8 +191,7 @@ class Program {
 };
 
 TEST(RmaRandom, ProgramsDoWhatTheOracleSays) {
-  for (uint64_t seed = 0; seed < static_cast<uint64_t>(steps_of(2000));
-       ++seed) {  // 10^6 operations
+  for (uint64_t seed = 0; seed < steps_of<uint64_t>(2000); ++seed) {  // 10^6 operations
     SCOPED_TRACE(seed);
     constexpr int sizes[] = {1, 2, 3, 5, 16};
     for (const int on_node : {1, 2, 16}) {
@@ -208,7 +207,7 @@ TEST(RmaRandom, ProgramsDoWhatTheOracleSays) {
 }
 
 TEST(RmaRandom, ProgramsDoWhatTheOracleSaysWhereManyShortRunsGoByMessages) {
-  for (uint64_t seed = 0; seed < static_cast<uint64_t>(steps_of(200)); ++seed) {
+  for (uint64_t seed = 0; seed < steps_of<uint64_t>(200); ++seed) {
     SCOPED_TRACE(seed);
     constexpr int sizes[] = {2, 3, 5, 16};
     Program(sizes[seed % 4], seed, seed % 3 == 2 ? 3 : 16, Memories::process, Network::messages,
@@ -220,7 +219,7 @@ TEST(RmaRandom, ProgramsDoWhatTheOracleSaysWhereManyShortRunsGoByMessages) {
 
 TEST(RmaRandom, ProgramsDoWhatTheOracleSaysWhereTheNetworkReachesMemory) {
   uint64_t transfers = 0;
-  for (uint64_t seed = 0; seed < static_cast<uint64_t>(steps_of(300)); ++seed) {
+  for (uint64_t seed = 0; seed < steps_of<uint64_t>(300); ++seed) {
     SCOPED_TRACE(seed);
     constexpr int sizes[] = {2, 3, 5, 16};
     constexpr size_t words[] = {1, 600, 9000};  // alone, large and in several parts
@@ -230,7 +229,7 @@ TEST(RmaRandom, ProgramsDoWhatTheOracleSaysWhereTheNetworkReachesMemory) {
     transfers += program.transfers();
     if (HasFailure()) return;
   }
-  EXPECT_GT(transfers, static_cast<uint64_t>(steps_of(300)));
+  EXPECT_GT(transfers, steps_of<uint64_t>(300));
 }
 
 }  // namespace TEST_FILE

@@ -14,11 +14,14 @@ constexpr bool sanitized = __has_feature(address_sanitizer) || __has_feature(thr
 constexpr bool sanitized = false;
 #endif
 
-// The number of steps of a random run; more of them in `./test --long`.
-inline int steps_of(int steps) {
-  const bool few = std::getenv("NEARCACHE_TEST_LONG") == nullptr;
-  if (sanitized) return few ? steps / 10 : steps;
-  return few ? steps : 4 * steps;
+// In `./test --long` random runs are longer.
+inline const bool in_long_test = std::getenv("NEARCACHE_TEST_LONG") != nullptr;
+
+// Returns the number of steps of a random run.
+template <class Count>
+Count steps_of(Count steps) {
+  if (sanitized) return in_long_test ? steps : steps / 10;
+  return in_long_test ? 4 * steps : steps;
 }
 
 }  // namespace nearcache

@@ -429,14 +429,13 @@ class World {
 
 TEST(VersionsRandom, ServeNothingOlderThanTheLastAcquire) {
   uint64_t kept = 0;
-  for (uint32_t seed = 1;
-       seed <= static_cast<uint32_t>(steps_of(200)) && !testing::Test::HasFailure(); ++seed) {
+  for (uint32_t seed = 1; seed <= steps_of<uint32_t>(200) && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     World world(seed);
     world.run(3000);
     kept += world.kept();
   }
-  EXPECT_GT(kept, static_cast<uint64_t>(steps_of(1000)));
+  EXPECT_GT(kept, steps_of<uint64_t>(1000));
 }
 
 }  // namespace TEST_FILE
