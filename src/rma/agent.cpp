@@ -174,9 +174,11 @@ void Agent::run() {
 
 void Agent::enter() {
   if (mutex_.try_lock()) return;
+  const uint64_t began = system_ns();
   wanting_.fetch_add(1, std::memory_order_relaxed);
   mutex_.lock();
   wanting_.fetch_sub(1, std::memory_order_relaxed);
+  pause_.wait(began, system_ns());
 }
 
 // Called by a thread that would otherwise continue at once: releases the mutex to others that want
@@ -220,10 +222,16 @@ void Agent::wait_for(Condition done, Step step, bool together) {
 void Agent::send_held(Step step) {
   if (polling_) return engine_->push();
   polling_ = true;
+  note_call();
   disarm();
   engine_->push();
   engine_->poll();
   leave(step);
+}
+
+// Called by a thread that is about to poll, before it sends: that is no part of the pause.
+void Agent::note_call() {
+  if (pause_.has_begun()) habits_[static_cast<size_t>(left_)].note(pause_.at(system_ns()));
 }
 
 // Called by a thread that is about to poll.
@@ -231,7 +239,6 @@ void Agent::disarm() {
   passed_ = false;
   if (!leased_ || rests()) watch_fabric(false);
   leased_ = lent_ = false;
-  if (left_at_ > 0) habits_[static_cast<size_t>(left_)].note(system_ns() - left_at_);
 }
 
 // Called by a thread that has polled. If others follow it, one of them must take its place.
@@ -248,15 +255,15 @@ void Agent::leave(Step step) {
   rest();
   // The program's time begins here: if something has already arrived, the agent may just have run.
   // When that counted, too, ranks in a loop of fences did not get out of this state.
-  if (expects_calls()) left_at_ = system_ns();
+  if (expects_calls()) pause_.begin(system_ns());
 }
 
 // Returns true if the agent stays disarmed because the next call is likely to come at once.
 bool Agent::lends(Step step) {
   left_ = step;
   if (!expects_calls() || !habits_[static_cast<size_t>(step)].expects()) return false;
-  left_at_ = system_ns();
-  return lease(left_at_, Habit::at_once_ns);
+  pause_.begin(system_ns());
+  return lease(pause_.began(), Habit::at_once_ns);
 }
 
 // Called by a thread that leaves: arms the agent, in case the thread is not back at once.
@@ -267,6 +274,7 @@ void Agent::rest() {
 }
 
 void Agent::begin_to_poll(bool together) {
+  note_call();
   if (disarms_first_ == 0 && !together && !rests()) engine_->push();
   disarm();
   engine_->push();

@@ -114,6 +114,13 @@ class Agent {
    public:
     explicit Lock(Agent* agent) : agent_(agent) { agent->enter(); }
     ~Lock() { agent_->mutex_.unlock(); }
+    // Releases the lock while it calls `wait`.
+    template <class Wait>
+    void without(Wait wait) {
+      agent_->mutex_.unlock();
+      wait();
+      agent_->enter();
+    }
     Lock(const Lock&) = delete;
     Lock& operator=(const Lock&) = delete;
 
@@ -193,6 +200,7 @@ class Agent {
     if (engine_->holds()) send_held(step);
   }
   void send_held(Step step);
+  void note_call();
   void disarm();
   void leave(Step step);
   // Whether anything is gained by knowing that the next call comes at once.
@@ -246,7 +254,7 @@ class Agent {
   std::atomic<bool> leased_{false}, lent_{false};
   std::array<Habit, steps> habits_;
   Step left_ = Step::other;  // kind of the last call
-  uint64_t left_at_ = 0;     // when it ended, ns; 0: there was none, or it does not matter
+  Pause pause_;  // since its end; has not begun if there was none, or it does not matter
   // since when a thread waits in the host, ns; 0: none does, or there is nothing to do for it
   std::atomic<uint64_t> helped_since_{0};
   bool timed_ = false;             // the timer is set

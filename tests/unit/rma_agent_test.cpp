@@ -2,6 +2,7 @@
 // rank are served, and no wake-up is lost.
 #include <gtest/gtest.h>
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -18,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "in_node.h"
 #include "net/ofi_fabric.h"
 #include "net/socket_fabric.h"
@@ -271,6 +274,41 @@ bool call_until_lent(Rank* rank, int target) {
   if (rank->fabric->rests_unless_armed()) return false;
   for (int i = 0; i < 20000 && !rank->agent->is_lent(); ++i) rank->fetch_add(target, 5, 1);
   return rank->agent->is_lent();
+}
+
+// Each call comes at once, but finds the lock taken for several times as long.
+TEST_P(Agents, IsLentAlsoIfCallsWaitForItsLock) {
+  begin(2);
+  if (!call_until_lent(ranks[0].get(), 1)) GTEST_SKIP() << "calls do not come at once here";
+  Agent& agent = *ranks[0]->agent;
+  enum { idle, wanted, taken, over };
+  std::atomic<int> state{idle};
+  std::thread takes([&] {
+    for (;;) {
+      int now = state;
+      for (; now == idle || now == taken; now = state) sched_yield();
+      if (now == over) return;
+      const Agent::Lock lock(&agent);
+      state = taken;
+      std::this_thread::sleep_for(std::chrono::nanoseconds(4 * Habit::at_once_ns));
+    }
+  });
+  // On a busy machine the threads are late for other reasons. Then the count begins again.
+  constexpr int enough = 2000;
+  int at_once = 0, lent = 0;
+  const uint64_t end = system_ns() + 1500000000;
+  for (uint64_t began = 0; began < end && at_once < enough && lent < 20;) {
+    began = system_ns();
+    state = wanted;
+    while (state != taken) sched_yield();
+    at_once = system_ns() - began < Habit::at_once_ns ? at_once + 1 : 0;
+    ranks[0]->fetch_add(1, 5, 1);
+    lent = agent.is_lent() ? lent + 1 : 0;
+  }
+  state = over;
+  takes.join();
+  if (lent == 0 && at_once < enough) GTEST_SKIP() << "the threads do not run at the same time here";
+  EXPECT_GT(lent, 0);
 }
 
 TEST_P(Agents, IsInItsPlaceAgainWhenTheNextCallDoesNotCome) {

@@ -1,4 +1,4 @@
-// Whether the next call is expected at once.
+// Whether the next call is expected at once, and what counts as the time between calls.
 #include <gtest/gtest.h>
 
 #include "rma/habit.h"
@@ -60,6 +60,43 @@ TEST(Habit, IsTakenUpAgain) {
   EXPECT_EQ(expected_of(&habit, 1, very_late), 0);
   EXPECT_LT(until_expected(&habit), 2500);
   EXPECT_EQ(expected_of(&habit, 1000000, late), 1);
+}
+
+TEST(Pause, IsTheTimeSinceItsBeginning) {
+  Pause pause;
+  EXPECT_FALSE(pause.has_begun());
+  pause.begin(100);
+  EXPECT_TRUE(pause.has_begun());
+  EXPECT_EQ(pause.at(130), 30);
+  pause.begin(200);
+  EXPECT_EQ(pause.at(230), 30);
+}
+
+TEST(Pause, DoesNotIncludeTheWaitForTheLock) {
+  Pause pause;
+  pause.begin(100);
+  pause.wait(110, 150);
+  EXPECT_EQ(pause.at(160), 20);
+  pause.wait(150, 155);
+  EXPECT_EQ(pause.at(160), 15);
+  pause.begin(200);
+  EXPECT_EQ(pause.at(230), 30);
+}
+
+TEST(Pause, IncludesWhatWasWaitedForTheCallBefore) {
+  Pause pause;
+  pause.begin(100);
+  pause.wait(90, 150);
+  EXPECT_EQ(pause.at(160), 60);
+}
+
+// Several threads may wait at the same time.
+TEST(Pause, IsNotNegative) {
+  Pause pause;
+  pause.begin(100);
+  pause.wait(110, 150);
+  pause.wait(110, 150);
+  EXPECT_EQ(pause.at(160), 0);
 }
 
 }  // namespace TEST_FILE

@@ -151,19 +151,15 @@ void EngineWindow::end_fences() {
   for (rma::Near& near : window_->nears()) near.open.store(Open::no, std::memory_order_relaxed);
 }
 
-void EngineWindow::await_turn_in_queue(int rank) {
-  station_->agent().wait(&window_->bell(), [&] { return window_->has_turn(rank); });
-  const rma::Agent::Lock lock(&station_->agent());
-  station_->agent().poll(lock);  // takes the turn, and informs other threads of what came with it
+void EngineWindow::await_turn_in_queue(rma::Agent::Lock* lock, int rank) {
+  rma::Agent& agent = station_->agent();
+  agent.send(*lock);
+  lock->without([&] { agent.wait(&window_->bell(), [&] { return window_->has_turn(rank); }); });
+  agent.poll(*lock);  // takes the turn, and informs other threads of what came with it
 }
 
-void EngineWindow::await_turns() {
-  for (const rma::Near& near : window_->nears()) await_turn(near.rank);
-}
-
-bool EngineWindow::any_queued() {
-  return std::ranges::any_of(window_->nears(),
-                             [](const rma::Near& near) { return near.queued.load(); });
+void EngineWindow::await_turns(rma::Agent::Lock* lock) {
+  for (const rma::Near& near : window_->nears()) await_turn(lock, near.rank);
 }
 
 void EngineWindow::hand_over(const rma::Near& near) {
@@ -630,14 +626,10 @@ int EngineWindow::lock_in_full(int type, int rank, int assert) {
 // From now on the program may access its own memory by loads and stores.
 int EngineWindow::lock_own() {
   const int rank = window_->rank();
-  Mark mark;
-  {
-    const rma::Agent::Lock lock(&station_->agent());
-    mark = window_->lock_now(rank);
-    station_->agent().send(lock);
-  }
-  await_turn(rank);
-  const rma::Agent::Lock lock(&station_->agent());
+  rma::Agent::Lock lock(&station_->agent());
+  const Mark mark = window_->lock_now(rank);
+  station_->agent().send(lock);
+  await_turn(&lock, rank);
   wait_until(lock, [&] { return window_->reached(rank, mark); });
   return settled(window_->take_error(rank));
 }
@@ -658,19 +650,18 @@ int EngineWindow::begin_lock(int type, int rank, int assert) {
 }
 
 int EngineWindow::unlock_in_full(int rank) {
-  Mark mark = 0;
   host_turns.look();
-  if (const int wrong = begin_unlock(rank, &mark); wrong != MPI_SUCCESS) return wrong;
+  rma::Agent::Lock lock(&station_->agent());
+  Mark mark = 0;
+  if (const int wrong = begin_unlock(lock, rank, &mark); wrong != MPI_SUCCESS) return wrong;
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
-  await_turn(rank);
-  const rma::Agent::Lock lock(&station_->agent());
+  await_turn(&lock, rank);
   station_->agent().wait(
       lock, [&] { return window_->reached(rank, mark); }, Step::unlock);
   return settled(window_->take_error(rank));
 }
 
-int EngineWindow::begin_unlock(int rank, Mark* mark) {
-  const rma::Agent::Lock lock(&station_->agent());
+int EngineWindow::begin_unlock(const rma::Agent::Lock& lock, int rank, Mark* mark) {
   if (rank != MPI_PROC_NULL && !valid_rank(rank)) return MPI_ERR_RANK;
   if (rma::Near* const near = window_->near(rank); near != nullptr && near->in_short) {
     near->in_short = false;
@@ -683,7 +674,6 @@ int EngineWindow::begin_unlock(int rank, Mark* mark) {
   if (!window_->transferred(rank))
     station_->agent().wait(lock, [&] { return window_->transferred(rank); });
   *mark = window_->unlock(rank);
-  if (window_->queued(rank)) station_->agent().send(lock);
   return MPI_SUCCESS;
 }
 
@@ -704,17 +694,13 @@ int EngineWindow::begin_lock_all(int assert) {
 
 int EngineWindow::unlock_all_in_full() {
   host_turns.look();
-  {
-    const rma::Agent::Lock lock(&station_->agent());
-    if (!all_locked_) return MPI_ERR_RMA_SYNC;
-    all_locked_ = false;
-    for (rma::Near& near : window_->nears()) near.open.store(Open::no, std::memory_order_relaxed);
-    await_transfers(lock);
-    window_->unlock_all();
-    if (any_queued()) station_->agent().send(lock);
-  }
-  await_turns();
-  const rma::Agent::Lock lock(&station_->agent());
+  rma::Agent::Lock lock(&station_->agent());
+  if (!all_locked_) return MPI_ERR_RMA_SYNC;
+  all_locked_ = false;
+  for (rma::Near& near : window_->nears()) near.open.store(Open::no, std::memory_order_relaxed);
+  await_transfers(lock);
+  window_->unlock_all();
+  await_turns(&lock);
   station_->agent().wait(
       lock, [&] { return window_->all_reached(); }, Step::unlock);
   return settled(window_->take_error());
@@ -724,18 +710,13 @@ int EngineWindow::flush_to(int rank, Mark (rma::Window::*begin)(int)) {
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   if (!valid_rank(rank)) return MPI_ERR_RANK;
   host_turns.look();
-  Mark mark;
-  {
-    const rma::Agent::Lock lock(&station_->agent());
-    if (!passive(rank)) return MPI_ERR_RMA_SYNC;
-    mark = (window_->*begin)(rank);
-    if (window_->queued(rank)) station_->agent().send(lock);
-  }
-  if (mark != Mark()) await_turn(rank);
-  const rma::Agent::Lock lock(&station_->agent());
+  rma::Agent::Lock lock(&station_->agent());
+  if (!passive(rank)) return MPI_ERR_RMA_SYNC;
+  const Mark mark = (window_->*begin)(rank);
   if (mark == Mark()) {
     station_->agent().pass(lock, Step::flush);
   } else {
+    await_turn(&lock, rank);
     station_->agent().wait(
         lock, [&] { return window_->reached(rank, mark); }, Step::flush);
   }
@@ -748,15 +729,11 @@ int EngineWindow::flush_to(int rank, Mark (rma::Window::*begin)(int)) {
 
 int EngineWindow::flush_all() {
   host_turns.look();
-  {
-    const rma::Agent::Lock lock(&station_->agent());
-    if (!all_locked_ && no_locks()) return MPI_ERR_RMA_SYNC;
-    recent_operations.order(context.threaded);
-    window_->flush_all();
-    if (any_queued()) station_->agent().send(lock);
-  }
-  await_turns();
-  const rma::Agent::Lock lock(&station_->agent());
+  rma::Agent::Lock lock(&station_->agent());
+  if (!all_locked_ && no_locks()) return MPI_ERR_RMA_SYNC;
+  recent_operations.order(context.threaded);
+  window_->flush_all();
+  await_turns(&lock);
   station_->agent().wait(
       lock, [&] { return window_->all_reached(); }, Step::flush);
   return settled(window_->take_error());

@@ -337,7 +337,7 @@ class EngineWindow {
   int begin_lock(int type, int rank, int assert);
   int lock_own();
   int unlock_in_full(int rank);
-  int begin_unlock(int rank, rma::Mark* mark);
+  int begin_unlock(const rma::Agent::Lock& lock, int rank, rma::Mark* mark);
   int lock_all_in_full(int assert);
   int begin_lock_all(int assert);
   int unlock_all_in_full();
@@ -367,15 +367,14 @@ class EngineWindow {
     const auto over = [&] { return done() || window_->broken(); };
     station_->agent().wait(lock, over, step, true);
   }
-  // If this rank is queued for a near target's lock, waits for its turn, behind which operations on
-  // the target are held. Must be called without the agent's lock.
-  void await_turn(int rank) {
+  // If this rank is queued for a near target's lock, sends what is held, and waits for its turn,
+  // behind which operations on the target are held. Meanwhile the lock is released.
+  void await_turn(rma::Agent::Lock* lock, int rank) {
     if (window_->queued(rank)) [[unlikely]]
-      await_turn_in_queue(rank);
+      await_turn_in_queue(lock, rank);
   }
-  void await_turn_in_queue(int rank);
-  void await_turns();
-  bool any_queued();
+  void await_turn_in_queue(rma::Agent::Lock* lock, int rank);
+  void await_turns(rma::Agent::Lock* lock);
   void await_transfers(const rma::Agent::Lock& lock);
   // For shared words of near ranks. Must be called without the agent's lock.
   template <class Done>

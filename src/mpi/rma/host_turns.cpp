@@ -2,6 +2,7 @@
 #include "mpi/rma/host_turns.h"
 
 #include "base/clock.h"
+#include "mpi/rma/layer.h"
 
 namespace nearcache::mpi {
 
@@ -16,6 +17,7 @@ void HostTurns::look() {
   if (now - called_at_ < between) return;
   called_at_ = now;
   context.progress.call();
+  rma_host_returned();
 }
 
 }  // namespace nearcache::mpi
