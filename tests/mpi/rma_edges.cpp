@@ -1,6 +1,9 @@
 // The RMA engine where calls are unusual but valid or wrong: null handles, counts that overflow,
 // types with gaps, callbacks, and the end of MPI with windows left.
+#include <linux/tcp.h>
 #include <mpi.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -1181,6 +1185,40 @@ void messages_move_while_locks_and_tests_wait() {
   MPI_Group_free(&other);
 }
 
+// How many segments with data this process has sent over TCP.
+int64_t segments_sent() {
+  int64_t sent = 0;
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int descriptor = std::stoi(each.path().filename().string());
+    tcp_info info{};
+    socklen_t bytes = sizeof info;
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0)
+      sent += info.tcpi_data_segs_out;
+  }
+  return sent;
+}
+
+// The engine enters the host in a flush when it has not done so for 100 us.
+void what_is_held_goes_with_the_flush_that_enters_the_host() {
+  if (!check::cached()) return check::skip("about the engine");
+  Words words(2);
+  constexpr int64_t times = 100;
+  MPI_Win_lock_all(0, words.win);
+  if (rank == 0) {
+    int64_t before = 0;
+    for (int64_t i = 0; i <= times; ++i) {
+      for (const double began = MPI_Wtime(); MPI_Wtime() - began < 150e-6;) {
+      }
+      MPI_Put(&i, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, words.win);
+      MPI_Win_flush(1, words.win);
+      if (i == 0) before = segments_sent();
+    }
+    EXPECT(segments_sent() - before < times + times / 2);
+  }
+  MPI_Win_unlock_all(words.win);
+  MPI_Barrier(check::world);
+}
+
 // Of predefined types and operations, as far as the host has them: what an accumulate makes of
 // memory is what a reduction makes of it.
 void accumulates_are_as_reductions() {
@@ -1379,6 +1417,8 @@ int main(int argc, char** argv) {
         {"messages_move_while_calls_in_a_passive_epoch_wait",
          messages_move_while_calls_in_a_passive_epoch_wait},
         {"messages_move_while_locks_and_tests_wait", messages_move_while_locks_and_tests_wait},
+        {"what_is_held_goes_with_the_flush_that_enters_the_host",
+         what_is_held_goes_with_the_flush_that_enters_the_host},
         {"accumulates_are_as_reductions", accumulates_are_as_reductions}, {
       "a_window_that_is_freed_when_mpi_ends", a_window_that_is_freed_when_mpi_ends
     }

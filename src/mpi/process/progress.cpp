@@ -43,11 +43,15 @@ bool Progress::time_is_up() {
 }
 
 void Progress::call() {
+  rma_host_is_called();
+  turn();
+}
+
+void Progress::turn() {
 #ifdef NEARCACHE_FAMILY_SIMGRID
   // The simulated network needs no help, and a test would sleep in simulated time.
   return;
 #endif
-  rma_host_is_called();
   int flag = 0;
   if (!started_) return;
   if (context.threaded && !mutex_.try_lock()) return;  // another thread is doing it

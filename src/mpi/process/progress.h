@@ -39,6 +39,8 @@ class Progress {
 
   // Calls MPI. Does nothing if the request could not be created; no flush is served in that case.
   void call();
+  // Like call(), within a call of the engine's, which sends what the engine holds itself.
+  void turn();
   bool available() const { return started_; }
 
   // A get or a flush was served. Returns true if MPI must be called now.

@@ -16,7 +16,7 @@ void HostTurns::look() {
   const uint64_t now = clock_ticks();
   if (now - called_at_ < between) return;
   called_at_ = now;
-  context.progress.call();
+  context.progress.turn();
   rma_host_returned();
 }
 
