@@ -45,8 +45,25 @@ ALWAYS = {
 }
 
 
+# How long a launcher may take to end its ranks, in seconds.
+GRACE = 10
+
+
 class DidNotEnd(Failure):
     """A launcher's run exceeded its time limit."""
+
+
+def end(process):
+    """End a launcher and its ranks.
+
+    Some launchers pass the signal on and wait for their ranks, which may not heed it.
+    """
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(timeout=GRACE)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def launched(program, words, timeout, **how):
@@ -64,8 +81,7 @@ def launched(program, words, timeout, **how):
     try:
         output, errors = process.communicate(timeout=timeout)
     except BaseException as reason:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait()
+        end(process)
         if isinstance(reason, subprocess.TimeoutExpired):
             raise DidNotEnd(
                 f"{program} did not end within {timeout} s: {' '.join(words)}"

@@ -8,7 +8,7 @@ from support import launch
 sys.path.insert(0, str(launch.ROOT / "bench"))
 from driver import rma, rma_apps  # noqa: E402
 from driver.build import Build  # noqa: E402
-from driver.launch import DidNotEnd, Launch  # noqa: E402
+from driver.launch import DidNotEnd, Launch, launched  # noqa: E402
 
 # Ranks that wait let others run, where there are more of them than cores.
 POLITE = ("env", "MPIR_CVAR_POLLS_BEFORE_YIELD=0", "OMPI_MCA_mpi_yield_when_idle=1")
@@ -223,6 +223,12 @@ def test_a_host_that_does_not_end_is_left_out_and_the_engine_must_end(monkeypatc
     forgiven = (*what[:2], rma_apps.MAY_NOT_END[1])
     ends["c-1"] = iter([False])
     assert times.add(forgiven, "c-1", *what, {}) is None and forgiven in times.stuck
+
+
+def test_a_launcher_whose_ranks_do_not_heed_the_signal_is_killed(monkeypatch):
+    monkeypatch.setattr("driver.launch.GRACE", 0.3)
+    with pytest.raises(DidNotEnd):
+        launched("loop", ["sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"], timeout=0.3)
 
 
 def test_every_side_has_the_windows_that_are_best_for_it_and_go_by_the_network_it_is_told():
