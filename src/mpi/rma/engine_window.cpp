@@ -652,16 +652,6 @@ int EngineWindow::begin_lock(int type, int rank, int assert) {
 int EngineWindow::unlock_in_full(int rank) {
   host_turns.look();
   rma::Agent::Lock lock(&station_->agent());
-  Mark mark = 0;
-  if (const int wrong = begin_unlock(lock, rank, &mark); wrong != MPI_SUCCESS) return wrong;
-  if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
-  await_turn(&lock, rank);
-  station_->agent().wait(
-      lock, [&] { return window_->reached(rank, mark); }, Step::unlock);
-  return settled(window_->take_error(rank));
-}
-
-int EngineWindow::begin_unlock(const rma::Agent::Lock& lock, int rank, Mark* mark) {
   if (rank != MPI_PROC_NULL && !valid_rank(rank)) return MPI_ERR_RANK;
   if (rma::Near* const near = window_->near(rank); near != nullptr && near->in_short) {
     near->in_short = false;
@@ -673,8 +663,11 @@ int EngineWindow::begin_unlock(const rma::Agent::Lock& lock, int rank, Mark* mar
   close(rank);
   if (!window_->transferred(rank))
     station_->agent().wait(lock, [&] { return window_->transferred(rank); });
-  *mark = window_->unlock(rank);
-  return MPI_SUCCESS;
+  const Mark mark = window_->unlock(rank);
+  await_turn(&lock, rank);
+  station_->agent().wait(
+      lock, [&] { return window_->reached(rank, mark); }, Step::unlock);
+  return settled(window_->take_error(rank));
 }
 
 int EngineWindow::lock_all_in_full(int assert) {

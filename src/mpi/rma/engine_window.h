@@ -337,7 +337,6 @@ class EngineWindow {
   int begin_lock(int type, int rank, int assert);
   int lock_own();
   int unlock_in_full(int rank);
-  int begin_unlock(const rma::Agent::Lock& lock, int rank, rma::Mark* mark);
   int lock_all_in_full(int assert);
   int begin_lock_all(int assert);
   int unlock_all_in_full();
