@@ -21,8 +21,7 @@ from pathlib import Path
 
 import click
 
-from . import home, preload
-from .ended import signals_as_exceptions
+from . import ended, home, preload
 from .errors import Command, NearcacheError
 
 SHOWN = 30  # number of lines shown of the log of a failed step
@@ -84,30 +83,35 @@ def place_for(prefix: Path | None) -> Path:
 def step(words: Sequence[object], log: Path) -> None:
     """Run one command with its output in the log; lines that count steps also go to a terminal."""
     live = sys.stderr.isatty()
-    with log.open("a", errors="replace") as file:
-        process = subprocess.Popen(
-            list(map(str, words)),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
-        try:
+
+    def copy(process: subprocess.Popen[str]) -> int:
+        with log.open("a", errors="replace") as file:
             for line in process.stdout or ():
                 file.write(line)
                 if live and re.match(r"\[\s*\d+(/\d+|%)\]", line):
                     click.echo(f"\r\033[K{line.strip()[:100]}", err=True, nl=False)
-        except BaseException:  # also end the compilers started by cmake
-            os.killpg(process.pid, signal.SIGTERM)
-            process.wait()
-            raise
-        if live:
-            click.echo("\r\033[K", err=True, nl=False)
-    if process.wait():
-        end = "".join(log.read_text(errors="replace").splitlines(keepends=True)[-SHOWN:])
+        return process.wait()
+
+    def end(process: subprocess.Popen[str]) -> None:  # also the compilers started by cmake
+        ended.kill_group(process, signal.SIGTERM)
+        process.wait()
+
+    code = ended.run(
+        list(map(str, words)),
+        copy,
+        end,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    if live:
+        click.echo("\r\033[K", err=True, nl=False)
+    if code:
+        tail = "".join(log.read_text(errors="replace").splitlines(keepends=True)[-SHOWN:])
         raise NearcacheError(
-            f"{' '.join(map(str, words[:2]))} failed; the end of its output:\n{end.rstrip()}"
+            f"{' '.join(map(str, words[:2]))} failed; the end of its output:\n{tail.rstrip()}"
         )
 
 
@@ -158,7 +162,7 @@ def build(mpicc: tuple[str, ...], oshcc: tuple[str, ...], prefix: Path | None, j
     of earlier ones.
     """
     place = place_for(prefix)
-    with signals_as_exceptions():
+    with ended.signals_as_exceptions():
         tags = make(mpicc, oshcc, place, jobs)
     click.echo(f"{place}: {', '.join(tags)}")
     if prefix is not None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from . import home, host_defects, libraries, mpi, preload, shmem, tables
+from . import ended, home, host_defects, libraries, mpi, preload, shmem, tables
 from .errors import NearcacheError
 
 if TYPE_CHECKING:
@@ -144,8 +144,22 @@ def run(words: Sequence[str], timeout: float, **variables: str) -> tuple[int | N
         **{name: "1" for name in ROOT_VARIABLES + ROOT_VARIABLES_5},
         **variables,
     }
-    process = subprocess.Popen(
+
+    def use(process: subprocess.Popen[str]) -> tuple[int | None, str]:
+        try:
+            output, _ = process.communicate(timeout=timeout)
+            return process.returncode, output
+        except subprocess.TimeoutExpired:
+            end(process)
+            return None, process.communicate()[0]
+
+    def end(process: subprocess.Popen[str]) -> None:
+        ended.kill_group(process, signal.SIGKILL)
+
+    return ended.run(
         words,
+        use,
+        end,  # the terminal's interrupt does not reach that session
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
@@ -154,15 +168,6 @@ def run(words: Sequence[str], timeout: float, **variables: str) -> tuple[int | N
         env=environment,
         start_new_session=True,
     )
-    try:
-        output, _ = process.communicate(timeout=timeout)
-        return process.returncode, output
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        return None, process.communicate()[0]
-    except BaseException:  # the terminal's interrupt does not reach that session
-        os.killpg(process.pid, signal.SIGKILL)
-        raise
 
 
 def judge(code: int | None, output: str, timeout: float) -> Finding:

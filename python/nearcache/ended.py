@@ -6,11 +6,12 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn, TypeVar
 
+Result = TypeVar("Result")
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -56,25 +57,48 @@ def signals_as_exceptions() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def run_to_its_end(words: Sequence[str], patience: float = 10) -> int:
-    """Return the exit code of a command. If we are ended, it is ended by SIGTERM, so that a
-    launcher ends its ranks, too."""
+def run(
+    words: Sequence[str],
+    use: Callable[[subprocess.Popen[str]], Result],
+    end: Callable[[subprocess.Popen[str]], None],
+    **options: Any,
+) -> Result:
+    """Start a command and return what `use` does of its process; if that raises, `end` is called.
+
+    A signal that arrives while the process is being started is held back until `end` can be called.
+    """
     process = None
-    # A signal that arrives while the process is being started is held back until the process can be
-    # ended.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [*SIGNALS, signal.SIGINT])
     try:
         process = subprocess.Popen(
-            words, preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            words,
+            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, mask),
+            **options,
         )
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        return process.wait()
+        return use(process)
     except BaseException:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if process:
-            process.terminate()
-            try:
-                process.wait(patience)
-            except subprocess.TimeoutExpired:
-                process.kill()
+            end(process)
         raise
+
+
+def kill_group(process: subprocess.Popen[str], number: int) -> None:
+    """Send a signal to what is left of the session of a process."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+
+
+def run_to_its_end(words: Sequence[str], patience: float = 10) -> int:
+    """Return the exit code of a command. If we are ended, it is ended by SIGTERM, so that a
+    launcher ends its ranks, too."""
+
+    def end(process: subprocess.Popen[str]) -> None:
+        process.terminate()
+        try:
+            process.wait(patience)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+    return run(words, subprocess.Popen.wait, end)

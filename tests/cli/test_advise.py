@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from nearcache import ended, tables, values
+from nearcache import tables, values
 from nearcache.advise import estimates, judgement, measure, text
 from support import launch, programs
 from support.trace_file import Trace, rounds
@@ -828,29 +828,6 @@ def test_no_mode_is_recommended_that_would_serve_old_data_or_that_nobody_can_vou
     window = judgement.judge(evidence(**case)).windows[0]
     assert window.mode == (mode or "off")
     assert window.helps == (mode is not None)
-
-
-def test_a_signal_that_comes_while_the_program_is_being_started_ends_it_too(monkeypatch):
-    started = []
-
-    class Popen(subprocess.Popen):
-        def __init__(self, *words, **how):
-            super().__init__(*words, **how)
-            started.append(self)
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    def end(number, _frame):
-        raise ended.Ended(number)
-
-    monkeypatch.setattr(ended.subprocess, "Popen", Popen)
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        with pytest.raises(ended.Ended):
-            ended.run_to_its_end(["sleep", "60"])
-        assert started[0].poll() == -signal.SIGTERM
-    finally:
-        signal.signal(signal.SIGTERM, before)
-        started[0].kill()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

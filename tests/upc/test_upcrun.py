@@ -8,6 +8,7 @@ import time
 
 import pytest
 from support import launch, launch_shmem, launch_upc
+from support.processes import is_running
 
 pytestmark = launch_upc.needs_upc
 
@@ -267,18 +268,10 @@ def test_end_by_a_signal_ends_all_threads(program):
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=30) != 0
         deadline = time.monotonic() + 10
-        while any(map(alive, pids)) and time.monotonic() < deadline:
+        while any(map(is_running, pids)) and time.monotonic() < deadline:
             time.sleep(0.1)
-        assert not any(map(alive, pids))
+        assert not any(map(is_running, pids))
     finally:
         process.kill()
-        for pid in filter(alive, pids):
+        for pid in filter(is_running, pids):
             os.kill(pid, signal.SIGKILL)
-
-
-def alive(pid):
-    try:
-        os.kill(pid, 0)
-        return True
-    except ProcessLookupError:
-        return False
