@@ -82,12 +82,15 @@ void ConnectionFabric::lose(int rank, const std::string& why) {
   if (peer.lost) return;
   peer.lost = true;
   peer.out.consume(peer.out.bytes().size());
-  moved_ = true;
-  if (receiver_ != nullptr) {
-    receiver_->lost(rank, why);
-  } else {
-    lost_.emplace_back(rank, why);
-    ring();
+  lost_.emplace_back(rank, why);
+  if (receiver_ == nullptr) ring();
+}
+
+// Not while something is being sent or taken, as that may be what a loss takes away.
+void ConnectionFabric::tell_losses() {
+  while (!lost_.empty()) {
+    for (const auto& [rank, why] : std::exchange(lost_, {})) receiver_->lost(rank, why);
+    moved_ = true;
   }
 }
 
@@ -177,8 +180,9 @@ void ConnectionFabric::say(Connection* connection, const Message& message) {
 bool ConnectionFabric::poll(Receiver& receiver) {
   receiver_ = &receiver;
   moved_ = false;
-  for (auto& [rank, why] : std::exchange(lost_, {})) receiver.lost(rank, why), moved_ = true;
+  tell_losses();
   look();
+  tell_losses();
   for (Connection* connection : std::exchange(closed_, {})) connections_.erase(connection);
   receiver_ = nullptr;
   return moved_;

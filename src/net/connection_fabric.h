@@ -130,6 +130,7 @@ class ConnectionFabric : public Fabric {
   bool attempt(int to, Peer* peer, std::string* wrong);
   void close(Connection* connection);
   void lose(int rank, const std::string& why);
+  void tell_losses();
   template <class Message>
   bool take_one(Connection* connection,
                 void (ConnectionFabric::*accept)(Connection*, const Message&));
@@ -152,7 +153,7 @@ class ConnectionFabric : public Fabric {
   std::vector<Connection*> strangers_;  // accepted but not authenticated, oldest first
   Receiver* receiver_ = nullptr;        // set only during a poll
   Detour detour_;
-  std::vector<std::pair<int, std::string>> lost_;  // outside of a poll: reported by the next one
+  std::vector<std::pair<int, std::string>> lost_;  // not reported yet
 };
 
 }  // namespace nearcache::net

@@ -260,6 +260,35 @@ TYPED_TEST(Connections, ARankThatEndsIsLostToThoseThatSpokeWithIt) {
 }
 
 // It may wait for the other rank.
+// The receiver may be using what a loss takes away.
+TEST(SocketFabric, ALossThatIsNoticedWhileABatchIsTakenIsReportedAfterwards) {
+  Job<SocketFabric> job(2);
+  struct Answering final : Receiver {
+    SocketFabric* fabric = nullptr;
+    bool taking = false, taken = false, lost_one = false;
+    void received(int, std::span<const std::byte>) override {
+      taking = true;
+      fabric->send(2, bytes_of(0, 8));
+      taking = false, taken = true;
+    }
+    void lost(int peer, const std::string&) override {
+      EXPECT_EQ(peer, 2);
+      EXPECT_FALSE(taking);
+      EXPECT_FALSE(std::exchange(lost_one, true));
+    }
+  } receiver;
+  receiver.fabric = job.fabrics[0].get();
+  SocketAddress nowhere{};  // of no family: connecting fails at once
+  receiver.fabric->know(secret, {job.fabrics[0]->address(), job.fabrics[1]->address(), nowhere});
+  job.fabrics[1]->send(0, bytes_of(0, 8));
+  for (int turn = 0; turn < 10000 && !receiver.lost_one; ++turn) {
+    job.fabrics[0]->poll(receiver);
+    job.fabrics[1]->poll(job.listeners[1]);
+    if (receiver.taken) EXPECT_TRUE(receiver.lost_one);  // by the same poll
+  }
+  EXPECT_TRUE(receiver.lost_one);
+}
+
 TYPED_TEST(Fabrics, WhoIsForgottenIsTold) {
   for (const bool spoke : {false, true}) {
     Job<TypeParam> job(3);
