@@ -19,6 +19,8 @@
 
 namespace nearcache::rma {
 
+class Exposure;
+
 class CheckedCopies {
  public:
   // An operation that is postponed until execute(). Its data must stay where it is until then.
@@ -29,16 +31,18 @@ class CheckedCopies {
   };
 
   bool empty() const { return copies_.empty(); }
+  // Where the copies belong, and who has sent them.
+  Exposure* exposure() const { return exposure_; }
   int origin() const { return origin_; }
   // Whether an operation of this kind and length may be added.
-  bool takes(int origin, const Head& head) const {
+  bool takes(const Exposure* exposure, int origin, const Head& head) const {
     return copies_.empty() ||
-           (origin == origin_ && head.kind == copies_.front().head.kind &&
+           (exposure == exposure_ && origin == origin_ && head.kind == copies_.front().head.kind &&
             copies_.size() < net::Detour::most_runs && head.length <= net::Detour::bytes - bytes_);
   }
   // The copy must not be larger than Detour::bytes.
-  void add(int origin, const Copy& copy) {
-    origin_ = origin;
+  void add(Exposure* exposure, int origin, const Copy& copy) {
+    exposure_ = exposure, origin_ = origin;
     bytes_ += copy.head.length;
     copies_.push_back(copy);
   }
@@ -67,6 +71,7 @@ class CheckedCopies {
  private:
   uint64_t copy(net::Detour* by, size_t first);
 
+  Exposure* exposure_ = nullptr;
   int origin_ = -1;
   std::vector<Copy> copies_;
   uint64_t bytes_ = 0;

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -19,8 +20,8 @@
 
 namespace nearcache::rma {
 
-struct alignas(64) Commons {
-  static constexpr int most_rounds = 16;  // of a fence
+struct Commons {
+  static constexpr uint64_t cache_line = 64;
   enum class Where : uint32_t { nowhere, arena, process };
 
   std::atomic<uint64_t> window;  // the window's id; 0: none. Set last
@@ -39,12 +40,11 @@ struct alignas(64) Commons {
   std::atomic<uint32_t> granting;  // a rank is about to take the lock for another
 
   // Words that others write and the owner waits for.
-  alignas(64) Doorbell bell;
-  std::atomic<uint32_t> tokens[most_rounds];  // by round: the last fence whose token has arrived
-  std::atomic<uint64_t> completed;            // epochs that origins have completed
-  // Written by the owner: the number of fences that are over here, which means that all ranks have
-  // entered them and everything sent before is executed.
-  alignas(64) std::atomic<uint64_t> fences_over;
+  alignas(8) Doorbell bell;
+  std::atomic<uint64_t> completed;  // epochs that origins have completed
+  // Written by the owner, if the window also has far members: the number of fences that are over
+  // here, which means that all ranks have entered them and everything sent before is executed.
+  std::atomic<uint64_t> fences_over;
   Doorbell over;
 
   // One for each rank of the node, behind this struct.
@@ -52,13 +52,17 @@ struct alignas(64) Commons {
     std::atomic<uint32_t> posts;   // epochs that it has posted to the owner
     std::atomic<Held> holds;       // how it holds the lock, if taken by the word
     std::atomic<uint32_t> ticket;  // its ticket for the lock
+    // Of a fence, not of this rank: element k is for round k, of which there are fewer than ranks.
+    // The last fence whose token has arrived.
+    std::atomic<uint32_t> token;
   };
   OfRank* of_ranks() { return reinterpret_cast<OfRank*>(this + 1); }
   static constexpr uint64_t bytes(size_t node_ranks) {
     const uint64_t all = sizeof(Commons) + node_ranks * sizeof(OfRank);
-    return (all + alignof(Commons) - 1) / alignof(Commons) * alignof(Commons);
+    return (all + cache_line - 1) / cache_line * cache_line;
   }
 };
+static_assert(offsetof(Commons, bell) == Commons::cache_line);
 static_assert(std::atomic<uint64_t>::is_always_lock_free &&
               std::atomic<uint32_t>::is_always_lock_free);
 

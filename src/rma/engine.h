@@ -32,6 +32,9 @@ class Engine final : public net::Receiver {
   Outbox& outbox() { return outbox_; }
   PendingTable& pending() { return pending_; }
   net::Detour& detour() { return detour_; }
+  // Shared by the windows, one of which uses them at a time.
+  CheckedCopies& copies() { return copies_; }
+  std::vector<std::byte>& fetched() { return fetched_; }
   net::DirectMemory* direct_memory() const { return direct_; }
   // How often the network has read and written other ranks' memory for this rank without involving
   // them.
@@ -102,6 +105,8 @@ class Engine final : public net::Receiver {
   Outbox outbox_;
   PendingTable pending_;
   net::Detour detour_;
+  CheckedCopies copies_;
+  std::vector<std::byte> fetched_;
   // by peer: tokens of large replies, in the order in which they were requested
   std::unordered_map<int, std::deque<uint64_t>> expected_;
   std::vector<Window*> queueing_;

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "rma/engine.h"
 #include "rma/execute_there.h"
 
 namespace nearcache::rma {
@@ -41,8 +42,8 @@ bool Exposure::each_run(int from, const Message& message, Function function) con
   };
   if (head.by_layout != 0) {
     const ToldLayouts::Told* layout =
-        message.pieces.size() == 1
-            ? layouts_.find(from, static_cast<uint64_t>(message.pieces[0].offset))
+        message.pieces.size() == 1 && rare_ != nullptr
+            ? rare_->layouts.find(from, static_cast<uint64_t>(message.pieces[0].offset))
             : nullptr;
     return layout != nullptr && layout->each_run(message.pieces[0].length, head.length, run);
   }
@@ -58,8 +59,33 @@ bool Exposure::each_run(int from, const Message& message, Function function) con
   return left == 0;
 }
 
+// Parts that are made when they are needed
+
+Exposure::~Exposure() = default;
+
+Exposure::Rare& Exposure::rare() {
+  if (rare_ == nullptr)
+    rare_ =
+        std::make_unique<Rare>(Rare{.exposed = {},
+                                    .layouts = ToldLayouts(layout_share(window_->members().size())),
+                                    .deferred = {},
+                                    .without_lock = {}});
+  return *rare_;
+}
+
+Locks& Exposure::locks() {
+  if (locks_ == nullptr) locks_ = std::make_unique<Locks>(&commons().lock, window_->queue());
+  return *locks_;
+}
+
+Outbox& Exposure::outbox() const { return window_->engine().outbox(); }
+Commons& Exposure::commons() const { return window_->commons(); }
+CheckedCopies& Exposure::copies() const { return window_->engine().copies(); }
+
+// Requests
+
 bool Exposure::take(int from, const Message& message) {
-  if (locks_.waits(from)) return deferred_[from].hold(message.whole);
+  if (waits(from)) return rare().deferred[from].hold(message.whole);
   run(from, message);
   return true;
 }
@@ -67,31 +93,31 @@ bool Exposure::take(int from, const Message& message) {
 void Exposure::run(int from, const Message& message) {
   const Head& head = message.head;
   if (head.kind == Kind::puts) return put_each(from, message);
-  if (!copies_.takes(from, head)) copy_held();
+  if (!copies().takes(this, from, head)) copy_held();
   if (is_operation(head.kind)) return operate(from, message);
   switch (head.kind) {
     case Kind::lock_shared:
-      if (!locks_.ask(from, LockType::shared)) grant();
+      if (!locks().ask(from, LockType::shared)) grant();
       break;
     case Kind::lock_exclusive:
-      if (!locks_.ask(from, LockType::exclusive)) grant();
+      if (!locks().ask(from, LockType::exclusive)) grant();
       break;
     case Kind::unlock:
       unlock(from, head);
       break;
     case Kind::acknowledge:
-      if (without_lock_.contains(from)) return rma::refuse(outbox_, from, head, Status::lost_lock);
-      outbox_->append(from,
+      if (without_lock(from)) return rma::refuse(&outbox(), from, head, Status::lost_lock);
+      outbox().append(from,
                       Head{.kind = Kind::acknowledged, .window = head.window, .token = head.token});
       break;
     case Kind::complete:
       ++completed_;
       break;
     case Kind::tell_layout:
-      layouts_.tell(from, message);
+      rare().layouts.tell(from, message);
       break;
     case Kind::take_back_layout:
-      layouts_.take_back(from, head.token);
+      rare().layouts.take_back(from, head.token);
       break;
     case Kind::locate:
       locate(from, head);
@@ -105,8 +131,9 @@ void Exposure::run(int from, const Message& message) {
 template <class EachRun>
 Status Exposure::execute_checked(const Action& action, uint64_t length, EachRun runs) {
   bool intact = true;
-  const net::Reached reached = execute_there(action, OwnMemory{detour_}, length,
-                                             &commons_->elements, process_, &intact, runs);
+  const net::Reached reached =
+      execute_there(action, OwnMemory{&window_->engine().detour()}, length, &commons().elements,
+                    window_->engine().process(), &intact, runs);
   if (!intact) return Status::half_done;
   return reached == net::Reached::all ? Status::ok : Status::out_of_range;
 }
@@ -123,11 +150,11 @@ void Exposure::operate(int from, const Message& message) {
       copy_held();
       if (send_unsure(from, head, at)) return;
     }
-    return copies_.add(from, {head, at, message.data.data()});
+    return copy_later(from, {head, at, message.data.data()});
   }
   copy_held();
   ++executed_[head.odd_epoch];
-  if (status != Status::ok) return rma::refuse(outbox_, from, head, status);
+  if (status != Status::ok) return rma::refuse(&outbox(), from, head, status);
   // The size of an element of `bytes` is not sent, but a message never ends within one.
   const uint64_t grain = head.element == Element::bytes ? head.length : 0;
   Action action{head.kind, head.element, head.operation, message.data.data(), nullptr, grain};
@@ -135,23 +162,25 @@ void Exposure::operate(int from, const Message& message) {
   if (memory_.is_certain() && head.kind == Kind::get) {
     if (one_run) return send_data(from, head, at);
     action.result = reply(from, head);
-    execute(action, &commons_->elements, process_, runs);
+    execute(action, &commons().elements, window_->engine().process(), runs);
     return;
   }
-  if (fetches(head.kind)) fetched_.resize(head.length), action.result = fetched_.data();
+  std::vector<std::byte>& fetched = window_->engine().fetched();
+  if (fetches(head.kind)) fetched.resize(head.length), action.result = fetched.data();
   const bool certain =
       memory_.is_certain() || (at != nullptr && net::Detour::can_write(at, head.length));
-  const Status done = certain ? execute(action, &commons_->elements, process_, runs)
-                              : execute_checked(action, head.length, runs);
-  if (done != Status::ok) return rma::refuse(outbox_, from, head, done);
-  if (fetches(head.kind)) send_data(from, head, fetched_.data());
+  const Status done = certain
+                          ? execute(action, &commons().elements, window_->engine().process(), runs)
+                          : execute_checked(action, head.length, runs);
+  if (done != Status::ok) return rma::refuse(&outbox(), from, head, done);
+  if (fetches(head.kind)) send_data(from, head, fetched.data());
 }
 
 void Exposure::put_each(int from, const Message& message) {
   Head put = message.head;
   put.kind = Kind::put;
   put.offset = 0;
-  const bool has_lock = !without_lock_.contains(from);
+  const bool has_lock = !without_lock(from);
   if (memory_.is_certain() || !has_lock) copy_held();
   const uint64_t step = bytes_of_few(put.length);
   for (auto rest = message.data; !rest.empty(); rest = rest.subspan(step)) {
@@ -159,38 +188,56 @@ void Exposure::put_each(int from, const Message& message) {
     const std::byte* const data = rest.data() + sizeof put.displacement;
     std::byte* const at = has_lock ? memory_.at(put.displacement, 0, 0, put.length) : nullptr;
     if (at != nullptr && !memory_.is_certain()) {
-      if (!copies_.takes(from, put)) copy_held();
-      copies_.add(from, {put, at, data});
+      if (!copies().takes(this, from, put)) copy_held();
+      copy_later(from, {put, at, data});
       continue;
     }
     ++executed_[put.odd_epoch];
     if (at == nullptr)
-      rma::refuse(outbox_, from, put, has_lock ? Status::out_of_range : Status::lost_lock);
+      rma::refuse(&outbox(), from, put, has_lock ? Status::out_of_range : Status::lost_lock);
     else
       std::memcpy(at, data, put.length);
   }
 }
 
+// Copies
+
+void Exposure::settle() {
+  const CheckedCopies& copies = this->copies();
+  if (!copies.empty() && copies.exposure() == this && !send_alone()) copy();
+}
+
+// Also those of another window, if it has been interrupted.
+void Exposure::copy_held() {
+  if (!copies().empty()) copies().exposure()->copy();
+}
+
+void Exposure::copy_later(int from, const CheckedCopies::Copy& copy) {
+  copies().add(this, from, copy);
+}
+
 void Exposure::copy() {
-  const int from = copies_.origin();
-  const CheckedCopies::Copy* const put = copies_.only(Kind::put);
+  CheckedCopies& copies = this->copies();
+  const int from = copies.origin();
+  const CheckedCopies::Copy* const put = copies.only(Kind::put);
   if (put != nullptr && net::Detour::can_write(put->memory, put->head.length)) {
     ++executed_[put->head.odd_epoch];
     std::memcpy(put->memory, put->data, put->head.length);
-    return copies_.clear();
+    return copies.clear();
   }
-  copies_.execute(detour_, [&](const Head& head, bool done, const std::byte* fetched) {
-    ++executed_[head.odd_epoch];
-    if (!done) return rma::refuse(outbox_, from, head, Status::out_of_range);
-    if (head.kind == Kind::get) send_data(from, head, fetched);
-  });
+  copies.execute(&window_->engine().detour(),
+                 [&](const Head& head, bool done, const std::byte* fetched) {
+                   ++executed_[head.odd_epoch];
+                   if (!done) return rma::refuse(&outbox(), from, head, Status::out_of_range);
+                   if (head.kind == Kind::get) send_data(from, head, fetched);
+                 });
 }
 
 // Replies with memory that may be missing: the system finds out as it takes the data.
 bool Exposure::send_unsure(int to, const Head& request, const std::byte* data) {
   Head head = answer(request);
   head.kind = Kind::unsure_data;
-  if (!outbox_->append_unsure(to, head, {data, request.length})) return false;
+  if (!outbox().append_unsure(to, head, {data, request.length})) return false;
   ++executed_[request.odd_epoch];
   return true;
 }
@@ -198,14 +245,15 @@ bool Exposure::send_unsure(int to, const Head& request, const std::byte* data) {
 // A get that has come alone is answered directly from memory: this saves a system call, and the
 // reply would be sent at once anyway.
 bool Exposure::send_alone() {
-  const CheckedCopies::Copy* const get = copies_.only(Kind::get);
-  if (get == nullptr || !send_unsure(copies_.origin(), get->head, get->memory)) return false;
-  copies_.clear();
+  CheckedCopies& copies = this->copies();
+  const CheckedCopies::Copy* const get = copies.only(Kind::get);
+  if (get == nullptr || !send_unsure(copies.origin(), get->head, get->memory)) return false;
+  copies.clear();
   return true;
 }
 
 std::byte* Exposure::place_of_put(int from, const Head& head) const {
-  if (locks_.waits(from) ||
+  if (waits(from) ||
       check(from, {.head = head, .pieces = {}, .data = {}, .whole = {}}) != Status::ok)
     return nullptr;
   return memory_.at(head.displacement, head.offset, 0, head.length);
@@ -213,27 +261,28 @@ std::byte* Exposure::place_of_put(int from, const Head& head) const {
 
 void Exposure::put_apart(int from, const Head& head, bool in_place) {
   ++executed_[head.odd_epoch];
-  if (!in_place) rma::refuse(outbox_, from, head, Status::out_of_range);
+  if (!in_place) rma::refuse(&outbox(), from, head, Status::out_of_range);
 }
 
 // All of the memory is accessible from the first request until the window closes: all ranks have
 // left it by then.
 void Exposure::locate(int from, const Head& request) {
-  if (without_lock_.contains(from)) return rma::refuse(outbox_, from, request, Status::lost_lock);
+  if (without_lock(from)) return rma::refuse(&outbox(), from, request, Status::lost_lock);
+  net::DirectMemory* const direct = window_->engine().direct_memory();
   const bool stays =
-      direct_ != nullptr && !memory_.is_dynamic() && (memory_.is_certain() || direct_->pins());
-  if (stays && memory_.size() > 0 && !std::exchange(tried_to_expose_, true))
-    exposed_ = direct_->expose(memory_.base(), memory_.size());
+      direct != nullptr && !memory_.is_dynamic() && (memory_.is_certain() || direct->pins());
+  if (stays && memory_.size() > 0 && !std::exchange(rare().tried_to_expose, true))
+    rare().exposed = direct->expose(memory_.base(), memory_.size());
   Head reply{.kind = Kind::located, .window = request.window, .token = request.token};
-  if (exposed_ == nullptr) {
-    outbox_->append(from, reply);
+  if (!stays || rare_ == nullptr || rare_->exposed == nullptr) {
+    outbox().append(from, reply);
     return;
   }
-  const net::DirectMemory::Key key = exposed_->key();
+  const net::DirectMemory::Key key = rare_->exposed->key();
   const Piece pieces[] = {{static_cast<int64_t>(key.key), key.address},
                           {memory_.unit(), memory_.size()}};
   reply.has_pieces(std::size(pieces));
-  outbox_->append(from, reply, pieces);
+  outbox().append(from, reply, pieces);
 }
 
 Head Exposure::answer(const Head& request) {
@@ -244,16 +293,16 @@ Head Exposure::answer(const Head& request) {
 }
 
 std::byte* Exposure::reply(int to, const Head& request) {
-  return outbox_->append(to, answer(request));
+  return outbox().append(to, answer(request));
 }
 
 void Exposure::send_data(int to, const Head& request, const std::byte* data) {
-  outbox_->append(to, answer(request), {}, {data, request.length});
+  outbox().append(to, answer(request), {}, {data, request.length});
 }
 
 Status Exposure::check(int from, const Message& message) const {
   const Head& head = message.head;
-  if (without_lock_.contains(from)) return Status::lost_lock;
+  if (without_lock(from)) return Status::lost_lock;
   if (head.length > most_bytes) return Status::bad_operation;
   if (head.kind == Kind::compare_and_swap &&
       (head.length == 0 || head.length > sizeof(uint64_t) * 2 || !message.pieces.empty()))
@@ -263,9 +312,11 @@ Status Exposure::check(int from, const Message& message) const {
 }
 
 void Exposure::unlock(int from, const Head& request) {
-  if (without_lock_.erase(from) > 0) return rma::refuse(outbox_, from, request, Status::lost_lock);
-  if (!locks_.release(from)) return rma::refuse(outbox_, from, request, Status::not_locked);
-  outbox_->append(
+  if (rare_ != nullptr && rare_->without_lock.erase(from) > 0)
+    return rma::refuse(&outbox(), from, request, Status::lost_lock);
+  if (locks_ == nullptr || !locks_->release(from))
+    return rma::refuse(&outbox(), from, request, Status::not_locked);
+  outbox().append(
       from, Head{.kind = Kind::acknowledged, .window = request.window, .token = request.token});
   grant();
 }
@@ -275,56 +326,62 @@ void Exposure::unlock(int from, const Head& request) {
 void Exposure::grant() {
   if (granting_) return;
   granting_ = true;
-  const auto grant_queue = [&] {
-    queue_.grant([&](size_t who) {
-      if (who != queue_.owner()) tell_(who);
+  LockQueue queue = window_->queue();
+  for (std::optional<int> origin;;) {
+    queue.grant([&](size_t who) {
+      if (who != queue.owner()) window_->tell_turn(who);
     });
-    return true;
-  };
-  for (std::optional<int> origin; grant_queue() && (origin = locks_.grant_next());)
+    if (locks_ == nullptr || !(origin = locks_->grant_next())) break;
     take_deferred(*origin);
-  if (commons_->lock.is_lost()) refuse_lock();
+  }
+  if (commons().lock.is_lost()) refuse_lock();
   granting_ = false;
 }
 
 void Exposure::refuse_lock() {
   // What an origin has sent behind its lock may include another request for it.
-  for (std::vector<int> origins; !(origins = locks_.give_up()).empty();) {
+  if (locks_ == nullptr) return;
+  for (std::vector<int> origins; !(origins = locks_->give_up()).empty();) {
     for (const int origin : origins) {
-      without_lock_.insert(origin);
+      rare().without_lock.insert(origin);
       take_deferred(origin);
     }
   }
 }
 
 void Exposure::take_deferred(int origin) {
-  auto held = deferred_.extract(origin);
+  if (rare_ == nullptr) return;
+  auto held = rare_->deferred.extract(origin);
   if (!held) return;
   const bool all = held.mapped().take_while([&](const Message& message) {
-    if (locks_.waits(origin)) return false;
+    if (waits(origin)) return false;
     run(origin, message);
     return true;
   });
   settle();
-  if (!all) deferred_.insert(std::move(held));
+  if (!all) rare_->deferred.insert(std::move(held));
 }
 
 void Exposure::refuse(int from, const HeldMessages& messages) {
   BatchReader reader = messages.rest();
   for (Message message; reader.next(&message);) {
-    if (!is_token(message.head.kind)) rma::refuse(outbox_, from, message.head, Status::no_window);
+    if (!is_token(message.head.kind)) rma::refuse(&outbox(), from, message.head, Status::no_window);
   }
 }
 
 void Exposure::refuse_held() {
-  for (const auto& [origin, messages] : std::exchange(deferred_, {})) refuse(origin, messages);
+  if (rare_ == nullptr) return;
+  for (const auto& [origin, messages] : std::exchange(rare_->deferred, {}))
+    refuse(origin, messages);
 }
 
 void Exposure::forget(int peer) {
-  locks_.forget(peer);
-  without_lock_.erase(peer);
-  layouts_.forget(peer);
-  deferred_.erase(peer);
+  if (locks_ != nullptr) locks_->forget(peer);
+  if (rare_ != nullptr) {
+    rare_->without_lock.erase(peer);
+    rare_->layouts.forget(peer);
+    rare_->deferred.erase(peer);
+  }
   grant();
 }
 

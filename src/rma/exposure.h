@@ -8,7 +8,6 @@
 // execute their operations themselves (commons.h).
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
@@ -26,36 +25,22 @@
 namespace nearcache::rma {
 
 struct Action;
+class Window;
 
 class Exposure {
  public:
   // The most bytes that one request may concern; a batch has room for them.
   static constexpr uint64_t most_bytes = net::Detour::bytes;
 
-  // `commons` and `detour` must outlive this object; `process` is this process's pid. `queue` is
-  // that of the window's lock here. `tell` is called with the place on this node of each rank whose
-  // turn has come. `direct` is the network's; null if it has none.
-  Exposure(Memory memory, int ranks, Outbox* outbox, net::Detour* detour, Commons* commons,
-           LockQueue queue, uint32_t process, std::function<void(size_t place)> tell,
-           net::DirectMemory* direct)
-      : memory_(std::move(memory)),
-        outbox_(outbox),
-        detour_(detour),
-        commons_(commons),
-        process_(process),
-        queue_(queue),
-        locks_(&commons->lock, queue),
-        tell_(std::move(tell)),
-        direct_(direct),
-        layouts_(layout_share(ranks)) {}
+  // Of this window, which it is part of.
+  Exposure(Window* window, Memory memory) : window_(window), memory_(std::move(memory)) {}
+  ~Exposure();
 
   // Takes a request. Returns false if its origin has sent more than it may while it waits for a
   // lock. Execution may be postponed until settle(), which must be called while the message is
   // still there.
   bool take(int from, const Message& message);
-  void settle() {
-    if (!copies_.empty() && !send_alone()) copy();
-  }
+  void settle();
   // For a put of one run whose data is received in place (Window::place_of_put).
   std::byte* place_of_put(int from, const Head& head) const;
   void put_apart(int from, const Head& head, bool in_place);
@@ -80,10 +65,10 @@ class Exposure {
   void put_each(int from, const Message& message);
   template <class EachRun>
   Status execute_checked(const Action& action, uint64_t length, EachRun runs);
+  CheckedCopies& copies() const;
   void copy();
-  void copy_held() {
-    if (!copies_.empty()) copy();
-  }
+  void copy_held();
+  void copy_later(int from, const CheckedCopies::Copy& copy);
   bool send_alone();
   bool send_unsure(int to, const Head& request, const std::byte* data);
   static Head answer(const Head& request);
@@ -97,24 +82,29 @@ class Exposure {
   void locate(int from, const Head& request);
   void take_deferred(int origin);
 
+  // What only some windows need.
+  struct Rare {
+    std::unique_ptr<net::DirectMemory::Exposed> exposed;
+    bool tried_to_expose = false;
+    ToldLayouts layouts;
+    // requests behind a lock that is not granted yet
+    std::unordered_map<int, HeldMessages> deferred;
+    // origins that believe they have the lock, which is lost
+    std::unordered_set<int> without_lock;
+  };
+  Rare& rare();
+  Locks& locks();
+  Outbox& outbox() const;
+  Commons& commons() const;
+  bool waits(int origin) const { return locks_ != nullptr && locks_->waits(origin); }
+  bool without_lock(int origin) const {
+    return rare_ != nullptr && rare_->without_lock.contains(origin);
+  }
+
+  Window* window_;
   Memory memory_;
-  Outbox* outbox_;
-  net::Detour* detour_;
-  Commons* commons_;
-  uint32_t process_;
-  LockQueue queue_;
-  Locks locks_;
-  std::function<void(size_t place)> tell_;
-  net::DirectMemory* direct_;
-  std::unique_ptr<net::DirectMemory::Exposed> exposed_;
-  bool tried_to_expose_ = false;
-  ToldLayouts layouts_;
-  CheckedCopies copies_;
-  std::vector<std::byte> fetched_;
-  // requests behind a lock that is not granted yet
-  std::unordered_map<int, HeldMessages> deferred_;
-  // origins that believe they have the lock, which is lost
-  std::unordered_set<int> without_lock_;
+  std::unique_ptr<Locks> locks_;  // once the lock is requested by a message
+  std::unique_ptr<Rare> rare_;
   bool granting_ = false;
   uint64_t executed_[2] = {}, completed_ = 0;
 };

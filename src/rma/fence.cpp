@@ -5,17 +5,17 @@
 
 namespace nearcache::rma {
 
-Fence::Fence(int rank, int ranks, Send send) : rank_(rank), ranks_(ranks), send_(std::move(send)) {
+Fence::Fence(int rank, int ranks) : rank_(rank), ranks_(ranks) {
   while ((int64_t{1} << rounds_) < ranks) ++rounds_;
   round_ = rounds_;
 }
 
-void Fence::enter(std::span<const Piece> counts) {
+void Fence::enter(std::span<const Piece> counts, const Send& send) {
   ++fence_;
   round_ = 0;
   add(counts);
-  send_round();
-  advance();
+  send_round(send);
+  advance(send);
 }
 
 void Fence::add(std::span<const Piece> counts) {
@@ -24,37 +24,40 @@ void Fence::add(std::span<const Piece> counts) {
     if (distance == 0) {
       expected_[!odd()] += count.length;
     } else {
-      counts_[distance] += count.length;
+      underway().counts[distance] += count.length;
     }
   }
 }
 
-void Fence::send_round() {
+void Fence::send_round(const Send& send) {
   if (round_ == rounds_) return;
   std::vector<Piece> counts;
-  for (auto each = counts_.begin(); each != counts_.end();) {
+  std::map<int, uint64_t>& to_pass_on = underway().counts;
+  for (auto each = to_pass_on.begin(); each != to_pass_on.end();) {
     if ((each->first >> round_ & 1) == 0) {
       ++each;
       continue;
     }
     counts.push_back({(rank_ + each->first) % ranks_, each->second});
-    each = counts_.erase(each);
+    each = to_pass_on.erase(each);
   }
-  send_(static_cast<int>((rank_ + (int64_t{1} << round_)) % ranks_), fence_, round_, counts);
+  send(static_cast<int>((rank_ + (int64_t{1} << round_)) % ranks_), fence_, round_, counts);
 }
 
-void Fence::advance() {
+void Fence::advance(const Send& send) {
+  auto& early = underway().early;
   while (round_ < rounds_) {
-    const auto found = early_.find({fence_, round_});
-    if (found == early_.end()) return;
+    const auto found = early.find({fence_, round_});
+    if (found == early.end()) return;
     add(found->second);
-    early_.erase(found);
+    early.erase(found);
     ++round_;
-    send_round();
+    send_round(send);
   }
 }
 
-bool Fence::arrived(int from, uint64_t fence, int64_t round, std::span<const Piece> counts) {
+bool Fence::arrived(int from, uint64_t fence, int64_t round, std::span<const Piece> counts,
+                    const Send& send) {
   // No rank leaves a fence before all have entered it, so none is further ahead than the next one.
   const bool entered = fence == fence_ && round >= round_;
   if ((!entered && fence != fence_ + 1) || round < 0 || round >= rounds_) return false;
@@ -64,12 +67,13 @@ bool Fence::arrived(int from, uint64_t fence, int64_t round, std::span<const Pie
         (distance_to(static_cast<int>(count.offset)) & ((int64_t{2} << round) - 1)) != 0)
       return false;
   }
-  if (!early_
+  if (!underway()
+           .early
            .emplace(std::pair(fence, static_cast<int>(round)),
                     std::vector<Piece>(counts.begin(), counts.end()))
            .second)
     return false;
-  advance();
+  advance(send);
   return true;
 }
 

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -29,14 +30,15 @@ class Fence {
   using Send =
       std::function<void(int to, uint64_t fence, int round, std::span<const Piece> counts)>;
 
-  Fence(int rank, int ranks, Send send);
+  Fence(int rank, int ranks);
 
   // This rank enters a fence. `counts`: how many operations it has sent to each rank since its last
   // one.
-  void enter(std::span<const Piece> counts);
+  void enter(std::span<const Piece> counts, const Send& send);
   // A token has arrived from `from`. Returns false if no rank that follows the protocol would send
   // it.
-  bool arrived(int from, uint64_t fence, int64_t round, std::span<const Piece> counts);
+  bool arrived(int from, uint64_t fence, int64_t round, std::span<const Piece> counts,
+               const Send& send);
 
   // Calls visit(rank) with each rank whose token is awaited in a fence.
   template <class Visit>
@@ -55,16 +57,24 @@ class Fence {
  private:
   int distance_to(int rank) const { return rank >= rank_ ? rank - rank_ : rank - rank_ + ranks_; }
   void add(std::span<const Piece> counts);
-  void send_round();
-  void advance();
+  void send_round(const Send& send);
+  void advance(const Send& send);
 
-  int rank_, ranks_, rounds_ = 0;
-  Send send_;
-  uint64_t fence_ = 0;  // the last one entered
+  struct Underway {
+    std::map<int, uint64_t> counts;                                // to be passed on, by distance
+    std::map<std::pair<uint64_t, int>, std::vector<Piece>> early;  // tokens of ranks that are ahead
+  };
+  Underway& underway() {
+    if (underway_ == nullptr) underway_ = std::make_unique<Underway>();
+    return *underway_;
+  }
+
+  int rank_, ranks_;
+  int rounds_ = 0;
   int round_ = 0;       // whose token is awaited
+  uint64_t fence_ = 0;  // the last one entered
   uint64_t expected_[2] = {};
-  std::map<int, uint64_t> counts_;                                // to be passed on, by distance
-  std::map<std::pair<uint64_t, int>, std::vector<Piece>> early_;  // tokens of ranks that are ahead
+  std::unique_ptr<Underway> underway_;  // once there is any
 };
 
 }  // namespace nearcache::rma

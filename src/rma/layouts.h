@@ -68,6 +68,7 @@ class SentLayouts {
   // Adds a user of the layout; `take_back` receives the numbers of layouts to withdraw for it.
   // Returns null if there is no room now.
   Sent* use(const ElementLayout& layout, uint64_t share, std::vector<uint64_t>* take_back);
+  bool empty() const { return sent_.empty(); }
 
  private:
   std::list<Sent> sent_;  // most recently used first

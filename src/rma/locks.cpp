@@ -39,7 +39,7 @@ bool Locks::release(int origin) {
 std::optional<int> Locks::grant_next() {
   if (waiting_.empty() || queue_.waits(queue_.owner())) return {};
   const Waiting next = waiting_.front();
-  waiting_.pop_front();
+  waiting_.erase(waiting_.begin());
   enter_first();
   hold(next.origin, next.type);
   return next.origin;

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -47,7 +46,7 @@ class Locks {
   // by origin: how often (threads of an origin that holds a shared lock do not request it again,
   // but a faulty peer might)
   std::unordered_map<int, uint32_t> held_;
-  std::deque<Waiting> waiting_;  // the first one is in the queue, or its turn has come
+  std::vector<Waiting> waiting_;  // the first one is in the queue, or its turn has come
 };
 
 }  // namespace nearcache::rma

@@ -29,26 +29,27 @@ Memory Memory::brought(void* base, uint64_t size, int64_t unit) {
 bool Memory::attach(void* base, uint64_t size) {
   const uint64_t from = reinterpret_cast<uint64_t>(base), to = from + size;
   if (to < from) return false;
-  const auto after = regions_.upper_bound(from);
-  if (after != regions_.end() && after->first < to) return false;
-  if (after != regions_.begin() &&
+  if (regions_ == nullptr) regions_ = std::make_unique<std::map<uint64_t, uint64_t>>();
+  const auto after = regions_->upper_bound(from);
+  if (after != regions_->end() && after->first < to) return false;
+  if (after != regions_->begin() &&
       (std::prev(after)->second > from || std::prev(after)->first == from))
     return false;
-  regions_.emplace(from, to);
+  regions_->emplace(from, to);
   return true;
 }
 
 bool Memory::detach(const void* base) {
-  return regions_.erase(reinterpret_cast<uint64_t>(base)) != 0;
+  return regions_ != nullptr && regions_->erase(reinterpret_cast<uint64_t>(base)) != 0;
 }
 
 // Adjacent regions may be used as one: the program may have attached an object in parts.
 bool Memory::attached(uint64_t address, uint64_t length) const {
   const uint64_t end = address + length;
-  if (end < address) return false;
+  if (end < address || regions_ == nullptr) return false;
   while (address < end) {
-    auto region = regions_.upper_bound(address);
-    if (region == regions_.begin()) return false;
+    auto region = regions_->upper_bound(address);
+    if (region == regions_->begin()) return false;
     --region;
     if (region->second <= address) return false;
     address = region->second;

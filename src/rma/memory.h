@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 
 namespace nearcache::rma {
 
@@ -42,7 +43,7 @@ class Memory {
   bool fixed_ = false, certain_ = false;
   uint64_t base_ = 0, size_ = 0;
   int64_t unit_ = 1;
-  std::map<uint64_t, uint64_t> regions_;  // of a dynamic window: ends by beginnings
+  std::unique_ptr<std::map<uint64_t, uint64_t>> regions_;  // once attached: ends by beginnings
 };
 
 }  // namespace nearcache::rma

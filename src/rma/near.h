@@ -32,12 +32,12 @@ struct Near {
   int rank = 0;           // in the window
   int place = 0;          // on the node
   uint32_t started = 0;   // number of its posts used by a start
+  pid_t process = 0;
   // For loads and stores. If `size` is 0, only the window's Memory knows what is there.
   std::byte* base = nullptr;
   uint64_t size = 0;
   uint64_t word_places = 0;  // offsets at which 8 bytes may begin
   int64_t unit = 1;
-  pid_t process = 0;
   // null until found, and for good if a member was lost before that
   Commons* commons = nullptr;
   std::atomic<Held>* holds = nullptr;  // in `commons`: tells others about `locked`

@@ -12,21 +12,11 @@ Window::Window(Engine* engine, uint64_t id, Members members, Memory memory, Node
     : engine_(engine),
       id_(id),
       members_(std::move(members)),
-      rank_(members_.rank_of(engine->rank())),
       node_(node),
+      rank_(members_.rank_of(engine->rank())),
       commons_(make_commons(memory)),
-      exposure_(
-          std::move(memory), members_.size(), &engine->outbox(), &engine->detour(), commons_,
-          queue_of(commons_), engine->process(), [this](size_t place) { tell_turn(place); },
-          engine->direct_memory()),
-      fence_(rank_, members_.size(),
-             [this](int to, uint64_t fence, int round, std::span<const Piece> counts) {
-               Head token = head(Kind::fence);
-               token.token = fence;
-               token.displacement = round;
-               token.has_pieces(counts.size());
-               engine_->outbox().append(members_.peer(to), token, counts);
-             }) {
+      exposure_(this, std::move(memory)),
+      fence_(rank_, members_.size()) {
   list_nears();
 }
 
@@ -48,7 +38,7 @@ void Window::list_nears() {
     if (rank == rank_ || (node_ != nullptr && node_->place_of(members_.peer(rank)) >= 0))
       ranks.push_back(rank);
   }
-  near_count_ = ranks.size();
+  near_count_ = static_cast<uint32_t>(ranks.size());
   nears_ = std::make_unique<Near[]>(near_count_);
   for (size_t i = 0; i < near_count_; ++i) {
     Near& near = nears_[i];
@@ -63,9 +53,8 @@ void Window::list_nears() {
   }
   first_near_ = ranks.front();
   if (ranks.back() - ranks.front() + 1 == static_cast<int>(ranks.size()))
-    nears_in_row_ = static_cast<unsigned>(ranks.size());
-  all_near_ = node_ != nullptr && near_count_ == static_cast<size_t>(members_.size()) &&
-              members_.size() <= 1 << Commons::most_rounds;
+    nears_in_row_ = near_count_;
+  all_near_ = node_ != nullptr && near_count_ == static_cast<uint32_t>(members_.size());
 }
 
 Near* Window::search_near(int rank) {
@@ -117,90 +106,116 @@ Window::Target& Window::target(int rank) {
 
 Window::Target* Window::known(int rank) const {
   if (rank == recent_rank_) return recent_;
-  const auto found = targets_.find(rank);
-  if (found == targets_.end()) return nullptr;
+  Target* const found = targets_.find(rank);
+  if (found == nullptr) return nullptr;
   recent_rank_ = rank;
-  return recent_ = &found->second;
+  return recent_ = found;
+}
+
+// Not if the network does operations without the target: how much was issued to it decides when to
+// begin with that. Nor of a lost target, as the loss may be noticed while something is being sent.
+void Window::forget_traffic(Target* to) {
+  if (to->traffic == nullptr || !to->quiet() || !to->traffic->layouts.empty() ||
+      engine_->direct_memory() != nullptr || engine_->is_lost(members_.peer(to->rank)))
+    return;
+  highest_number_ = std::max(highest_number_, to->traffic->issued);
+  to->traffic.reset();
+}
+
+void Window::all_is_reached(Target* to) {
+  if (to->traffic == nullptr) return;
+  to->traffic->reached = to->traffic->answered = to->traffic->issued;
+  to->traffic->bytes_reached = to->traffic->bytes;
+  forget_traffic(to);
 }
 
 // Completion
 
-uint64_t Window::expect_reply(int rank, Target* to, Pending pending) {
+uint64_t Window::expect_reply(int rank, Traffic* traffic, Pending pending) {
   pending.window = this;
   pending.target = rank;
   pending.peer = members_.peer(rank);
-  pending.sequence = to->issued;
-  pending.bytes = to->bytes;
-  to->answered = to->issued;
-  to->bytes_asked = to->bytes;
+  pending.sequence = traffic->issued;
+  pending.bytes = traffic->bytes;
+  traffic->answered = traffic->issued;
+  traffic->bytes_asked = traffic->bytes;
   return engine_->pending().add(pending);
 }
 
 // Sends a message that is answered when everything before it is executed.
-void Window::ask(int rank, Target* to, Kind kind) {
-  ++to->issued;
+void Window::ask(int rank, Traffic* traffic, Kind kind) {
+  ++traffic->issued;
   Head message = head(kind);
-  message.token = expect_reply(rank, to, {});
+  message.token = expect_reply(rank, traffic, {});
   engine_->outbox().append(members_.peer(rank), message);
 }
 
 Mark Window::flush(int rank) {
   Target* to = known(rank);
   if (Near* const near = this->near(rank); near != nullptr && near->queued)
-    return to == nullptr || to->issued == to->reached ? defer(near, false) : to->issued;
+    return to == nullptr || to->quiet() ? defer(near, false) : to->traffic->issued;
   if (to == nullptr) return 0;
-  const uint64_t transfers = to->direct != nullptr ? to->direct->begun : 0;
+  const uint64_t transfers = to->direct() != nullptr ? to->direct()->begun : 0;
   if (to->lock == Lock::wanted) return {lock_now(rank).messages, transfers};
-  if (to->issued == to->reached) return {0, transfers};
-  if (to->answered != to->issued) ask(rank, to, Kind::acknowledge);
-  return {to->issued, transfers};
+  if (to->quiet()) return {0, transfers};
+  Traffic* const traffic = to->traffic.get();
+  if (traffic->answered != traffic->issued) ask(rank, traffic, Kind::acknowledge);
+  return {traffic->issued, transfers};
 }
 
 Mark Window::flush_local(int rank) {
   const Target* to = known(rank);
   if (to == nullptr) return 0;
-  if (to->reached >= to->fetching) engine_->outbox().push(members_.peer(rank));
-  return {to->fetching, to->direct != nullptr ? to->direct->fetching : 0};
+  const Traffic* const traffic = to->traffic.get();
+  if (traffic == nullptr || traffic->reached >= traffic->fetching)
+    engine_->outbox().push(members_.peer(rank));
+  if (traffic == nullptr) return 0;
+  return {traffic->fetching, traffic->direct != nullptr ? traffic->direct->fetching : 0};
 }
 
 bool Window::reached(int rank, Mark mark) const {
   if (mark == 0) return true;
   const Target* to = known(rank);
-  if (to == nullptr) return true;
-  const bool late = mark.messages > 0 && mark.messages <= to->deferred;
-  const uint64_t last = late ? to->deferred_end : mark.messages;
-  return to->reached >= last && (to->direct == nullptr || to->direct->done >= mark.transfers);
+  if (to == nullptr || to->traffic == nullptr) return true;
+  const Traffic& traffic = *to->traffic;
+  const bool late = mark.messages > 0 && mark.messages <= traffic.deferred;
+  const uint64_t last = late ? traffic.deferred_end : mark.messages;
+  return traffic.reached >= last &&
+         (traffic.direct == nullptr || traffic.direct->done >= mark.transfers);
 }
 
 void Window::flush_all() {
-  for (const auto& [rank, to] : targets_) flush(rank);
+  targets_.each([&](const Target& to) { flush(to.rank); });
 }
 
 // What other threads issue in the meantime is not answered unless somebody asks for it.
 bool Window::all_reached() const {
-  return transferred() && std::ranges::all_of(targets_, [](const auto& each) {
-           return each.second.reached >= each.second.answered;
-         });
+  return transferred() && targets_.all_of([](const Target& to) {
+    return to.traffic == nullptr || to.traffic->reached >= to.traffic->answered;
+  });
 }
 
 bool Window::all_landed() const {
-  return transferred() && std::ranges::all_of(targets_, [](const auto& each) {
-           return each.second.reached >= each.second.fetching;
-         });
+  return transferred() && targets_.all_of([](const Target& to) {
+    return to.traffic == nullptr || to.traffic->reached >= to.traffic->fetching;
+  });
 }
 
 void Window::answered(const Pending& pending, Status status) {
   Target& to = target(pending.target);
   if (status != Status::ok && to.error == Status::ok) to.error = status;
   if (pending.by == Pending::By::transfer) {
-    to.direct->done = std::max(to.direct->done, pending.sequence);
+    to.direct()->done = std::max(to.direct()->done, pending.sequence);
     --transfers_;
     return;
   }
   if (status == Status::lost_lock) to.refused = true;
-  to.reached = std::max(to.reached, pending.sequence);
-  to.bytes_reached = std::max(to.bytes_reached, pending.bytes);
-  if (to.reached != to.issued) return;
+  if (to.traffic == nullptr) return;  // the target was lost in the meantime
+  Traffic& traffic = *to.traffic;
+  traffic.reached = std::max(traffic.reached, pending.sequence);
+  traffic.bytes_reached = std::max(traffic.bytes_reached, pending.bytes);
+  if (!to.quiet()) return;
+  forget_traffic(&to);
   if (Near* const near = this->near(pending.target); near != nullptr && near->frees)
     free_lock(near);
 }
@@ -220,10 +235,10 @@ Status Window::take_error(int rank) {
 
 Status Window::take_error() {
   Status first = broken_ ? Status::lost_peer : Status::ok;
-  for (auto& [rank, to] : targets_) {
+  targets_.each([&](Target& to) {
     const Status error = std::exchange(to.error, Status::ok);
     if (first == Status::ok) first = error;
-  }
+  });
   return first;
 }
 
@@ -248,17 +263,13 @@ void Window::lost(int peer) {
       near->holds->store(Held::no);
       if (hand_over(*near)) tell_freed(*near);
     }
-    for (const Deferred& each : std::exchange(deferred_[rank], {}))
-      end_deferred(each, Status::lost_peer);
-    deferred_.erase(rank);
+    for (const Deferred& each : take_deferred(rank)) end_deferred(each, Status::lost_peer);
   }
-  const auto found = targets_.find(rank);
-  if (found == targets_.end()) return;
-  Target& to = found->second;
-  if (to.reached != to.issued && to.error == Status::ok) to.error = Status::lost_peer;
-  to.reached = to.answered = to.issued;
-  to.bytes_reached = to.bytes;
-  to.lock = Lock::none;
+  Target* const to = known(rank);
+  if (to == nullptr) return;
+  if (!to->quiet() && to->error == Status::ok) to->error = Status::lost_peer;
+  to->lock = Lock::none;
+  all_is_reached(to);
 }
 
 // The first rank of the node to know releases the locks. The dead process may also have granted the

@@ -37,6 +37,7 @@
 #include "rma/near_fence.h"
 #include "rma/node.h"
 #include "rma/pending.h"
+#include "rma/rank_map.h"
 
 namespace nearcache::rma {
 
@@ -88,6 +89,12 @@ class Window {
   int rank() const { return rank_; }
   const Members& members() const { return members_; }
   Exposure& exposure() { return exposure_; }
+  Engine& engine() const { return *engine_; }
+  Commons& commons() const { return *commons_; }
+  // That of this rank's lock.
+  LockQueue queue() const { return queue_of(commons_); }
+  // Tells the rank at this place of the node that its turn for a lock has come.
+  void tell_turn(size_t place);
 
   // Returns a near target; null if the rank is not near. Any thread, once all have been found.
   Near* near(int rank) { return nears_in_row_ == 0 ? search_near(rank) : near_in_row(rank); }
@@ -224,6 +231,7 @@ class Window {
   // Deferred until this rank gets a lock: an operation with all it refers to, or only a mark to be
   // reached then, with which the lock may be released (`unlock`).
   struct Deferred {
+    int rank = 0;
     Transfer transfer{.kind = Kind::acknowledge};
     std::vector<Piece> pieces;
     std::vector<std::byte> data;
@@ -256,25 +264,40 @@ class Window {
     std::unordered_set<int> refused;
   };
 
-  enum class Lock : uint8_t { none, wanted, held };
-  struct Target {
-    uint64_t issued = 0;    // messages numbered so far
-    uint64_t answered = 0;  // the last message whose reply is here or on its way
-    uint64_t fetching = 0;  // the last message that fetches
-    uint64_t reached = 0;   // the last message known to be executed
+  // What is on its way to a target and back. Kept only while something is, or while there are
+  // layouts or direct memory to remember.
+  struct Traffic {
+    explicit Traffic(uint64_t number)
+        : issued(number), answered(number), fetching(number), reached(number) {}
+
+    uint64_t issued;    // messages numbered so far
+    uint64_t answered;  // the last message whose reply is here or on its way
+    uint64_t fetching;  // the last message that fetches
+    uint64_t reached;   // the last message known to be executed
     // Messages numbered up to `deferred` waited for a lock, and were then sent under other numbers:
     // they are reached when the last of these, `deferred_end`, is.
     uint64_t deferred = 0, deferred_end = 0;
     uint64_t bytes = 0, bytes_reached = 0, bytes_asked = 0;
-    uint64_t operations = 0;  // since the last fence
-    Lock lock = Lock::none;
-    LockType type = LockType::shared;
-    Status error = Status::ok;
-    bool refused = false;    // the lock is refused, because nobody knows who has it
     uint64_t locked_at = 0;  // messages issued before the lock was requested
     SentLayouts layouts;
     std::unique_ptr<Direct> direct;  // once the target has been asked
   };
+
+  enum class Lock : uint8_t { none, wanted, held };
+  struct Target {
+    int rank = 0;
+    Lock lock = Lock::none;
+    LockType type = LockType::shared;
+    Status error = Status::ok;
+    bool refused = false;     // the lock is refused, because nobody knows who has it
+    uint64_t operations = 0;  // since the last fence
+    std::unique_ptr<Traffic> traffic;
+
+    // Everything issued is known to be executed.
+    bool quiet() const { return traffic == nullptr || traffic->issued == traffic->reached; }
+    Direct* direct() const { return traffic == nullptr ? nullptr : traffic->direct.get(); }
+  };
+  static_assert(sizeof(Target) <= 24);
 
   static constexpr uint64_t most_outstanding = 4 << 20;  // bytes to one target
   // bytes after which a reply is requested, so that it comes before that limit is reached
@@ -298,6 +321,12 @@ class Window {
   }
   Target& target(int rank);
   Target* known(int rank) const;  // null: nothing was ever requested of it
+  Traffic& traffic(Target* to) {
+    if (to->traffic == nullptr) to->traffic = std::make_unique<Traffic>(highest_number_);
+    return *to->traffic;
+  }
+  void forget_traffic(Target* to);
+  void all_is_reached(Target* to);
   bool is_early(int peer, const Head& request) const;
   bool must_wait(int peer, const Head& request) const;
   ActiveState& active() {
@@ -320,63 +349,66 @@ class Window {
   Status execute_at(const Transfer& transfer, Near* near, bool* refused);
   LockQueue queue_of(Commons* commons) const;
   size_t own_place() const { return node_ != nullptr ? node_->own_place() : 0; }
-  void tell_turn(size_t place);
   void queue_up(Near* near, LockType type);
   void defer(Transfer* transfer, Near* near);
   Mark defer(Near* near, bool unlock);
   void do_deferred(Near* near);
   void refuse_deferred(Near* near);
   static void end_deferred(const Deferred& deferred, Status status);
+  std::vector<Deferred> take_deferred(int rank);
+  Fence::Send send_token();
   void give_back_lock(Near* near);
   void free_lock(Near* near);
   bool messages_met() const;
   void take_ahead();
   void say_over();
-  void start_far(int rank, Target* to);
-  void take_lock(int rank, Target* to);
+  void start_far(Target* to);
+  void take_lock(Target* to);
   bool has_lock(const Target& to) const;
   bool goes_direct(const Transfer& transfer, Target* to);
   static bool lies_within(const Transfer& transfer, const Direct& direct);
-  bool transfer_directly(Transfer* transfer, Target* to);
-  void locate(int rank, Target* to);
+  bool transfer_directly(Transfer* transfer, Direct* to);
+  void locate(Target* to);
   void issue_part(Transfer* transfer, Target* to);
-  void use_layout(Transfer* transfer, Target* to);
-  void tell_layout(const Transfer& transfer, Target* to);
+  void use_layout(Transfer* transfer, Traffic* traffic);
+  void tell_layout(const Transfer& transfer, Traffic* traffic);
   std::vector<Piece> next_pieces(Transfer* transfer, uint64_t most, size_t runs, uint64_t* bytes,
                                  uint64_t grain = 1) const;
-  uint64_t expect_reply(int rank, Target* to, Pending pending);
-  void ask(int rank, Target* to, Kind kind);
+  uint64_t expect_reply(int rank, Traffic* traffic, Pending pending);
+  void ask(int rank, Traffic* traffic, Kind kind);
   Head head(Kind kind) const { return Head{.kind = kind, .window = id_}; }
 
   Engine* engine_;
   uint64_t id_;
   Members members_;
-  int rank_;
   Node* node_;
   struct PrivateCommons {
     Commons commons;
     Commons::OfRank own;
   };
   std::unique_ptr<PrivateCommons> private_commons_;  // if there is no node
+  int rank_;
+  mutable int recent_rank_ = -1;
+  mutable Target* recent_ = nullptr;  // the last one looked up
   Commons* commons_;
   Exposure exposure_;
   Fence fence_;
-  std::unique_ptr<Near[]> nears_;  // in ascending order of ranks
-  size_t near_count_ = 0;
-  int first_near_ = 0;
-  unsigned nears_in_row_ = 0;  // all, if no other ranks lie between them; else 0
-  bool all_near_ = false;
   NearFence near_fence_;
-  uint64_t completed_ = 0;  // epochs of near origins that this rank has waited for
-  mutable std::unordered_map<int, Target> targets_;  // none is ever removed
-  mutable Target* recent_ = nullptr;                 // the last one looked up
-  mutable int recent_rank_ = -1;
-  std::unordered_map<int, std::vector<Deferred>> deferred_;  // by near target
-  uint64_t starts_ = 0;                                      // access epochs with far targets
-  std::unique_ptr<ActiveState> state_;                       // once it is needed
+  std::unique_ptr<Near[]> nears_;  // in ascending order of ranks
+  uint32_t near_count_ = 0;
+  uint32_t nears_in_row_ = 0;  // all, if no other ranks lie between them; else 0
+  int first_near_ = 0;
+  bool all_near_ = false;
   bool all_locked_ = false;
-  uint64_t transfers_ = 0;  // done by the network, in flight
   std::atomic<bool> broken_{false};
+  RankMap<Target> targets_;
+  std::vector<Deferred> deferred_;
+  uint64_t completed_ = 0;  // epochs of near origins that this rank has waited for
+  // No message to a target without Traffic has a higher number, so marks of the past stay reached.
+  uint64_t highest_number_ = 0;
+  uint64_t starts_ = 0;                 // access epochs with far targets
+  std::unique_ptr<ActiveState> state_;  // once it is needed
+  uint64_t transfers_ = 0;              // done by the network, in flight
 };
 
 }  // namespace nearcache::rma

@@ -21,14 +21,24 @@ void Window::fence_enter() {
   if (all_near_) return near_fence_.enter(this);
   if (broken_ && !fence_.met()) return;
   std::vector<Piece> counts;
-  for (auto& [rank, to] : targets_) {
+  targets_.each([&](Target& to) {
     const uint64_t operations = std::exchange(to.operations, 0);
-    if (operations > 0) counts.push_back({rank, operations});
-  }
+    if (operations > 0) counts.push_back({to.rank, operations});
+  });
   // nothing may ever be sent to these
   fence_.each_awaited([&](int rank) { engine_->fabric().watch_peer(members_.peer(rank)); });
-  fence_.enter(counts);
+  fence_.enter(counts, send_token());
   say_over();
+}
+
+Fence::Send Window::send_token() {
+  return [this](int to, uint64_t fence, int round, std::span<const Piece> counts) {
+    Head token = head(Kind::fence);
+    token.token = fence;
+    token.displacement = round;
+    token.has_pieces(counts.size());
+    engine_->outbox().append(members_.peer(to), token, counts);
+  };
 }
 
 bool Window::fence_met() { return all_near_ ? near_fence_.met(this) : messages_met(); }
@@ -99,18 +109,19 @@ bool Window::started(std::span<const int> targets) {
     if (near(rank) != nullptr) {
       use_up(&active().posts, rank);
     } else if (!engine_->is_lost(members_.peer(rank))) {
-      start_far(rank, &target(rank));
+      start_far(&target(rank));
     }
   }
   return true;
 }
 
 // Counted like an operation, so that a rank which starts again and again is crowded in the end.
-void Window::start_far(int rank, Target* to) {
-  engine_->outbox().append(members_.peer(rank), head(Kind::start));
-  ++to->issued;
-  to->bytes += 2 * sizeof(Head);
-  if (to->bytes - to->bytes_asked > ask_after) ask(rank, to, Kind::acknowledge);
+void Window::start_far(Target* to) {
+  engine_->outbox().append(members_.peer(to->rank), head(Kind::start));
+  Traffic* const traffic = &this->traffic(to);
+  ++traffic->issued;
+  traffic->bytes += 2 * sizeof(Head);
+  if (traffic->bytes - traffic->bytes_asked > ask_after) ask(to->rank, traffic, Kind::acknowledge);
 }
 
 void Window::complete(std::span<const int> targets) {
@@ -249,7 +260,8 @@ bool Window::take_token(int peer, const Message& message) {
     exposure_.grant();
   } else if (message.head.kind == Kind::post) {
     ++active().posts[rank];
-  } else if (!fence_.arrived(rank, message.head.token, message.head.displacement, message.pieces)) {
+  } else if (!fence_.arrived(rank, message.head.token, message.head.displacement, message.pieces,
+                             send_token())) {
     return false;
   }
   take_ahead();

@@ -2,6 +2,8 @@
 
 // Locks of a window at its targets, by the word that near ranks share or by messages, and
 // operations that wait for them.
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "rma/engine.h"
@@ -16,7 +18,7 @@ namespace nearcache::rma {
 // lock, it enters the lock's queue, if `may_wait`.
 bool Window::usable(Near* near, Target* to, bool may_wait) {
   if (near->reaches(Near::Reach::messages)) return false;
-  if (to != nullptr && to->issued != to->reached) return false;
+  if (to != nullptr && !to->quiet()) return false;
   const bool wanted = to != nullptr && to->lock == Lock::wanted;
   if (!wanted && (near->locked || !all_locked_ || (to != nullptr && to->lock == Lock::held)))
     return true;
@@ -71,17 +73,18 @@ void Window::tell_freed(const Near& near) {
 
 // Locks of any target
 
-void Window::take_lock(int rank, Target* to) {
-  const Near* const near = this->near(rank);
+void Window::take_lock(Target* to) {
+  const Near* const near = this->near(to->rank);
   const bool has = near != nullptr && near->locked;
   if (all_locked_ && to->lock == Lock::none && !has)
     to->lock = Lock::wanted, to->type = LockType::shared;
   if (to->lock != Lock::wanted) return;
   to->lock = Lock::held;
-  to->locked_at = to->issued;
   to->refused = false;
+  Traffic& traffic = this->traffic(to);
+  traffic.locked_at = traffic.issued;
   engine_->outbox().append(
-      members_.peer(rank),
+      members_.peer(to->rank),
       head(to->type == LockType::exclusive ? Kind::lock_exclusive : Kind::lock_shared));
 }
 
@@ -98,10 +101,11 @@ Mark Window::lock_now(int rank) {
   }
   Target& to = target(rank);
   if (engine_->is_lost(members_.peer(rank))) return to.error = Status::lost_peer, 0;
-  take_lock(rank, &to);
+  take_lock(&to);
   if (to.lock != Lock::held) return 0;
-  ask(rank, &to, Kind::acknowledge);
-  return to.issued;
+  Traffic& traffic = this->traffic(&to);
+  ask(rank, &traffic, Kind::acknowledge);
+  return traffic.issued;
 }
 
 Mark Window::unlock(int rank) {
@@ -113,8 +117,9 @@ Mark Window::unlock(int rank) {
   if (to == nullptr) return 0;
   if (std::exchange(to->lock, Lock::none) != Lock::held) return flush(rank);
   if (engine_->is_lost(members_.peer(rank))) return 0;
-  ask(rank, to, Kind::unlock);
-  return to->issued;
+  Traffic& traffic = this->traffic(to);
+  ask(rank, &traffic, Kind::unlock);
+  return traffic.issued;
 }
 
 void Window::unlock_all() {
@@ -123,16 +128,16 @@ void Window::unlock_all() {
     if (near.locked) give_back_lock(&near);
     if (near.queued) defer(&near, true);
   }
-  for (const auto& [rank, to] : targets_) {
-    if (!queued(rank)) unlock(rank);
-  }
+  targets_.each([&](const Target& to) {
+    if (!queued(to.rank)) unlock(to.rank);
+  });
 }
 
 // Releases a lock that was taken by its word: at once, unless something issued under it was sent as
 // messages because the memory could no longer be reached.
 void Window::give_back_lock(Near* near) {
   const Target* const to = known(near->rank);
-  near->frees = to != nullptr && to->issued != to->reached;
+  near->frees = to != nullptr && !to->quiet();
   if (!near->frees) free_lock(near);
 }
 
@@ -167,7 +172,8 @@ bool Window::has_turn(int rank) {
 }
 
 void Window::defer(Transfer* transfer, Near* near) {
-  Deferred& kept = deferred_[near->rank].emplace_back();
+  Deferred& kept = deferred_.emplace_back();
+  kept.rank = near->rank;
   kept.transfer = *transfer;
   if (transfer->layout.size > 0) {
     transfer->layout.each_run(
@@ -180,21 +186,33 @@ void Window::defer(Transfer* transfer, Near* near) {
   like.length = transfer->length;
   if (const uint64_t bytes = data_bytes(like); bytes > 0)
     kept.data.assign(transfer->data, transfer->data + bytes);
-  Target& to = target(near->rank);
-  kept.mark = ++to.issued;
-  to.answered = to.issued;  // no reply need be requested
-  to.bytes += transfer->length + kept.pieces.size() * sizeof(Piece) + sizeof kept;
-  to.bytes_asked = to.bytes;
-  if (transfer->kind != Kind::put && transfer->kind != Kind::accumulate) to.fetching = to.issued;
+  Traffic& traffic = this->traffic(&target(near->rank));
+  kept.mark = ++traffic.issued;
+  traffic.answered = traffic.issued;  // no reply need be requested
+  traffic.bytes += transfer->length + kept.pieces.size() * sizeof(Piece) + sizeof kept;
+  traffic.bytes_asked = traffic.bytes;
+  if (transfer->kind != Kind::put && transfer->kind != Kind::accumulate)
+    traffic.fetching = traffic.issued;
   transfer->done = transfer->length;
 }
 
 Mark Window::defer(Near* near, bool unlock) {
-  Target& to = target(near->rank);
-  Deferred& kept = deferred_[near->rank].emplace_back();
+  Traffic& traffic = this->traffic(&target(near->rank));
+  Deferred& kept = deferred_.emplace_back();
+  kept.rank = near->rank;
   kept.unlock = unlock;
-  kept.mark = to.answered = ++to.issued;
+  kept.mark = traffic.answered = ++traffic.issued;
   return kept.mark;
+}
+
+std::vector<Window::Deferred> Window::take_deferred(int rank) {
+  const auto taken = std::ranges::stable_partition(
+      deferred_, [&](const Deferred& each) { return each.rank != rank; });
+  std::vector<Deferred> all(std::make_move_iterator(taken.begin()),
+                            std::make_move_iterator(taken.end()));
+  deferred_.erase(taken.begin(), taken.end());
+  if (deferred_.empty()) deferred_.shrink_to_fit();
+  return all;
 }
 
 bool Window::take_turns() {
@@ -221,11 +239,10 @@ bool Window::take_turns() {
 
 // If the memory can no longer be reached, the rest is sent as messages.
 void Window::do_deferred(Near* near) {
-  std::vector<Deferred> all = std::exchange(deferred_[near->rank], {});
-  deferred_.erase(near->rank);
+  std::vector<Deferred> all = take_deferred(near->rank);
   Target& to = target(near->rank);
   const int peer = members_.peer(near->rank);
-  const uint64_t deferred = to.issued;
+  const uint64_t deferred = traffic(&to).issued;
   bool sent = false;
   for (Deferred& each : all) {
     if (each.unlock) {
@@ -245,27 +262,25 @@ void Window::do_deferred(Near* near) {
     }
   }
   if (sent) {
-    ask(near->rank, &to, Kind::acknowledge);
-    to.deferred = deferred, to.deferred_end = to.issued;
+    Traffic& traffic = this->traffic(&to);
+    ask(near->rank, &traffic, Kind::acknowledge);
+    traffic.deferred = deferred, traffic.deferred_end = traffic.issued;
     return;
   }
-  to.reached = to.issued;
-  to.bytes_reached = to.bytes;
+  all_is_reached(&to);
 }
 
 // The lock is lost. Until the program unlocks, further operations are refused in the same way.
 void Window::refuse_deferred(Near* near) {
   bool unlocked = false;
-  for (const Deferred& each : std::exchange(deferred_[near->rank], {})) {
+  for (const Deferred& each : take_deferred(near->rank)) {
     unlocked = unlocked || each.unlock;
     end_deferred(each, Status::lost_lock);
   }
-  deferred_.erase(near->rank);
   Target& to = target(near->rank);
   if (!unlocked && !all_locked_) to.lock = Lock::wanted, to.type = near->type;
   if (to.error == Status::ok) to.error = Status::lost_lock;
-  to.reached = to.issued;
-  to.bytes_reached = to.bytes;
+  all_is_reached(&to);
 }
 
 void Window::end_deferred(const Deferred& deferred, Status status) {

@@ -116,12 +116,13 @@ bool Window::issue(Transfer* transfer) {
     return defer(transfer, near), true;
   }
   Target& to = target(transfer->target);
-  take_lock(transfer->target, &to);
-  if (goes_direct(*transfer, &to)) return transfer_directly(transfer, &to);
-  use_layout(transfer, &to);
+  take_lock(&to);
+  if (goes_direct(*transfer, &to)) return transfer_directly(transfer, to.direct());
+  Traffic* const traffic = &this->traffic(&to);
+  use_layout(transfer, traffic);
   while (transfer->sent != nullptr && transfer->sent->told < transfer->layout.blocks) {
     if (crowded(transfer->target)) return flush(transfer->target), false;
-    tell_layout(*transfer, &to);
+    tell_layout(*transfer, traffic);
   }
   while (transfer->done < transfer->length) {
     if (crowded(transfer->target)) return flush(transfer->target), false;
@@ -142,22 +143,23 @@ bool Window::put_few(int rank, int64_t displacement, const void* data, uint64_t 
       goes_direct(
           {.kind = Kind::put, .target = rank, .displacement = displacement, .length = length}, to))
     return false;
-  ++to->issued;
+  Traffic* const traffic = &this->traffic(to);
+  ++traffic->issued;
   ++to->operations;
-  to->bytes += sizeof(Head) + bytes_of_few(length);  // as if it had a head of its own
+  traffic->bytes += sizeof(Head) + bytes_of_few(length);  // as if it had a head of its own
   std::memcpy(engine_->outbox().append_few(peer, id_, fence_.odd(), displacement, length), data,
               length);
-  if (to->bytes - to->bytes_asked > ask_after) ask(rank, to, Kind::acknowledge);
+  if (traffic->bytes - traffic->bytes_asked > ask_after) ask(rank, traffic, Kind::acknowledge);
   return true;
 }
 
-void Window::use_layout(Transfer* transfer, Target* to) {
+void Window::use_layout(Transfer* transfer, Traffic* traffic) {
   const ElementLayout& layout = transfer->layout;
   if (transfer->sent != nullptr || transfer->done > 0 || layout.size == 0 ||
       runs_of(*transfer) < least_runs)
     return;
   std::vector<uint64_t> unused;
-  transfer->sent = to->layouts.use(layout, layout_share(members_.size()), &unused);
+  transfer->sent = traffic->layouts.use(layout, layout_share(members_.size()), &unused);
   for (const uint64_t number : unused) {
     Head message = head(Kind::take_back_layout);
     message.token = number;
@@ -165,7 +167,7 @@ void Window::use_layout(Transfer* transfer, Target* to) {
   }
 }
 
-void Window::tell_layout(const Transfer& transfer, Target* to) {
+void Window::tell_layout(const Transfer& transfer, Traffic* traffic) {
   const ElementLayout& layout = transfer.layout;
   uint64_t& told = transfer.sent->told;
   std::vector<Piece> blocks;
@@ -177,8 +179,8 @@ void Window::tell_layout(const Transfer& transfer, Target* to) {
   message.offset = static_cast<uint64_t>(layout.extent);
   message.has_pieces(blocks.size());
   engine_->outbox().append(members_.peer(transfer.target), message, blocks);
-  ++to->issued;
-  to->bytes += sizeof message + blocks.size() * sizeof(Piece);
+  ++traffic->issued;
+  traffic->bytes += sizeof message + blocks.size() * sizeof(Piece);
 }
 
 void Window::issue_part(Transfer* transfer, Target* to) {
@@ -201,26 +203,27 @@ void Window::issue_part(Transfer* transfer, Target* to) {
   message.has_pieces(pieces.size());
   message.displacement = transfer->displacement;
   message.length = bytes;
-  ++to->issued;
+  Traffic* const traffic = &this->traffic(to);
+  ++traffic->issued;
   ++to->operations;
-  to->bytes += bytes + sizeof message + pieces.size() * sizeof(Piece);
+  traffic->bytes += bytes + sizeof message + pieces.size() * sizeof(Piece);
   if (fetches) {
     Pending pending;
     pending.to = transfer->result + transfer->done;
     pending.length = bytes;
     // replies come in order
     if (transfer->done + bytes == transfer->length) pending.completion = transfer->completion;
-    message.token = expect_reply(transfer->target, to, pending);
+    message.token = expect_reply(transfer->target, traffic, pending);
     if (bytes >= many_bytes) engine_->expect_body(members_.peer(transfer->target), message.token);
-    to->fetching = to->issued;
+    traffic->fetching = traffic->issued;
   }
   std::span<const std::byte> data;  // a get has none
   if (const uint64_t sent = data_bytes(message); sent > 0)
     data = {transfer->data + transfer->done, sent};
   engine_->outbox().append(members_.peer(transfer->target), message, pieces, data);
   transfer->done += bytes;
-  if (!fetches && to->bytes - to->bytes_asked > ask_after)
-    ask(transfer->target, to, Kind::acknowledge);
+  if (!fetches && traffic->bytes - traffic->bytes_asked > ask_after)
+    ask(transfer->target, traffic, Kind::acknowledge);
 }
 
 // Ends at the end of an element of `grain` bytes, unless not even one is whole.
@@ -265,13 +268,14 @@ std::vector<Piece> Window::next_pieces(Transfer* transfer, uint64_t most, size_t
 }
 
 bool Window::crowded(int rank) const {
-  const Target* to = known(rank);
-  if (to == nullptr) return false;
+  const Target* const to = known(rank);
+  if (to == nullptr || to->traffic == nullptr) return false;
   const int peer = members_.peer(rank);
-  if (to->direct != nullptr && to->direct->crowded && !engine_->is_lost(peer) &&
+  const Direct* const direct = to->direct();
+  if (direct != nullptr && direct->crowded && !engine_->is_lost(peer) &&
       !engine_->direct_memory()->has_room(peer))
     return true;
-  return to->bytes - to->bytes_reached > most_outstanding;
+  return to->traffic->bytes - to->traffic->bytes_reached > most_outstanding;
 }
 
 }  // namespace nearcache::rma

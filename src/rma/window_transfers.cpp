@@ -24,12 +24,12 @@ namespace nearcache::rma {
 
 bool Window::transferred(int rank) const {
   const Target* const to = known(rank);
-  return to == nullptr || to->direct == nullptr || to->direct->done == to->direct->begun;
+  return to == nullptr || to->direct() == nullptr || to->direct()->done == to->direct()->begun;
 }
 
 bool Window::has_lock(const Target& to) const {
   if (to.lock == Lock::none) return !all_locked_;
-  return to.lock == Lock::held && to.reached > to.locked_at && !to.refused;
+  return to.lock == Lock::held && to.traffic->reached > to.traffic->locked_at && !to.refused;
 }
 
 // Whether the network is to do this operation. If not, may ask the target where its memory is.
@@ -43,17 +43,16 @@ bool Window::goes_direct(const Transfer& transfer, Target* to) {
   const uint64_t runs = std::max<uint64_t>(
       1, layout.size > 0 ? transfer.length / layout.size * layout.blocks : transfer.pieces.size());
   const bool is_large = transfer.length / runs >= large;
-  const Direct* const direct = to->direct.get();
+  const Direct* const direct = to->direct();
   if (direct == nullptr) {
-    if (to->bytes + transfer.length >= large) locate(transfer.target, to);
+    if (traffic(to).bytes + transfer.length >= large) locate(to);
     return false;
   }
   if (direct->asked || direct->size == 0) return false;
-  const bool is_alone =
-      runs == 1 && to->issued == to->reached && direct->begun - direct->done < most_small;
+  const bool is_alone = runs == 1 && to->quiet() && direct->begun - direct->done < most_small;
   if (!is_large && !is_alone) return false;
   if (direct->epoch != epoch()) {
-    if (is_large) locate(transfer.target, to);
+    if (is_large) locate(to);
     return false;
   }
   const int peer = members_.peer(transfer.target);
@@ -75,8 +74,8 @@ bool Window::lies_within(const Transfer& transfer, const Direct& direct) {
 }
 
 // Returns false if there is no room for the rest now.
-bool Window::transfer_directly(Transfer* transfer, Target* to) {
-  Direct& direct = *to->direct;
+bool Window::transfer_directly(Transfer* transfer, Direct* to) {
+  Direct& direct = *to;
   net::DirectMemory& memory = *engine_->direct_memory();
   const int peer = members_.peer(transfer->target);
   transfer->direct = true;
@@ -111,21 +110,22 @@ bool Window::transfer_directly(Transfer* transfer, Target* to) {
   return true;
 }
 
-void Window::locate(int rank, Target* to) {
-  if (to->direct == nullptr) to->direct = std::make_unique<Direct>();
-  to->direct->asked = true;
-  to->direct->asked_in = epoch();
-  ++to->issued;
+void Window::locate(Target* to) {
+  Traffic& traffic = this->traffic(to);
+  if (traffic.direct == nullptr) traffic.direct = std::make_unique<Direct>();
+  traffic.direct->asked = true;
+  traffic.direct->asked_in = epoch();
+  ++traffic.issued;
   Head message = head(Kind::locate);
   message.odd_epoch = fence_.odd();
   Pending pending;
   pending.by = Pending::By::location;
-  message.token = expect_reply(rank, to, pending);
-  engine_->outbox().append(members_.peer(rank), message);
+  message.token = expect_reply(to->rank, &traffic, pending);
+  engine_->outbox().append(members_.peer(to->rank), message);
 }
 
 void Window::located(int rank, std::span<const Piece> where) {
-  Direct& direct = *target(rank).direct;
+  Direct& direct = *target(rank).direct();
   direct.asked = false;
   direct.epoch = direct.asked_in;
   direct.size = 0;

@@ -117,7 +117,7 @@ struct Job {
              }) == ranks();
     };
     for (int rounds = 0; !run(met); ++rounds) {
-      if (rounds == Commons::most_rounds) return false;
+      if (rounds == 16) return false;
     }
     return std::ranges::all_of(windows, [](Window* each) {
       return std::ranges::all_of(each->nears(), [&](const Near& near) {

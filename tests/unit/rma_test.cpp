@@ -2,7 +2,6 @@
 // results, errors, and how many batches each call costs.
 #include "rma_job.h"
 
-#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -13,7 +12,6 @@
 
 #include "rma/engine.h"
 #include "rma/execute_there.h"
-#include "sanitized.h"
 #include "without_calls.h"
 
 namespace nearcache::rma {
@@ -1651,34 +1649,6 @@ TEST(RmaNode, WhoHasEndedIsNamedAndItsLocksAreFree) {
   job.engines[2]->ended(1);  // a later notification changes nothing
   EXPECT_FALSE(job.window(2).own().commons->lock.try_take(LockType::shared));
 }
-
-#if __GLIBC_PREREQ(2, 33)
-// Bytes of this process's heap that are in use.
-size_t heap() { return mallinfo2().uordblks; }
-
-// What a rank stores for a window, and for each target that it has used (docs/rma.md has the
-// figures), does not depend on the number of ranks. Tables that grow take a few bytes more or less.
-TEST(Rma, AWindowTakesTheSameMemoryForAnyNumberOfRanks) {
-  if (sanitized) GTEST_SKIP() << "the heap is not glibc's";
-  constexpr size_t windows = 50, targets = 10;
-  for (const int ranks : {16, 1024}) {
-    net::StubNetwork network(ranks, 1);
-    Engine engine(&network.fabric(0));
-    std::vector<Window*> opened;
-    opened.reserve(windows);
-    const size_t before = heap();
-    for (uint64_t id = 1; id <= windows; ++id)
-      opened.push_back(engine.open(id, Members(ranks), Memory::fixed(nullptr, 0, 8), nullptr));
-    const size_t unused = heap();
-    for (Window* each : opened) {
-      for (int target = 1; target <= static_cast<int>(targets); ++target)
-        each->lock(target, LockType::shared, false);
-    }
-    EXPECT_LT((unused - before) / windows, 2400u);
-    EXPECT_LT((heap() - unused) / (windows * targets), 180u);
-  }
-}
-#endif
 
 // Batches that a call costs in total, besides those of the operations sent with it.
 class Costs : public testing::TestWithParam<int> {

@@ -220,8 +220,8 @@ rma::Window* open_window(const Part& part, Agreed agreed) {
   rma::Window* window = nullptr;
   {
     const rma::Agent::Lock lock(&station.agent());
-    window = station.engine().open(agreed.id, rma::Members(std::move(agreed.members)),
-                                   std::move(memory), agreed.shares ? station.node() : nullptr);
+    window = station.engine().open(agreed.id, rma::Members(agreed.members), std::move(memory),
+                                   agreed.shares ? station.node() : nullptr);
     station.engine().end_opening();
   }
   station.agent().wait(&window->bell(), [&] { return window->find_nears() || window->broken(); });
