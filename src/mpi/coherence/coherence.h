@@ -33,10 +33,10 @@ class Coherence {
   // created.
   Board* board_for(MPI_Comm comm, const std::vector<int>& members);
   // Registers a window's memory at this rank, whether or not the window may be coherent (`window`
-  // is null if not). `allocated`: by MPI. Readers never keep memory that others can also reach in
-  // another way.
+  // is null if not). `mapped_shared`: other processes may have mapped it, too. Readers never keep
+  // memory that others can also reach in another way.
   void exposes(MPI_Win handle, CoherentWindow* window, const void* base, uint64_t bytes,
-               bool allocated);
+               bool mapped_shared);
   void no_longer_exposes(MPI_Win handle);
   // Returns true if some of it belongs to an existing window.
   bool is_exposed(const void* base, uint64_t bytes);

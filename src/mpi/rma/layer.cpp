@@ -137,9 +137,9 @@ bool has_room() {
 // Returns why the host takes a window.
 std::string refuse_other_engine(int rank, int other) {
   static std::atomic<bool> told{false};
-  const std::string why = "rank " + std::to_string(other) +
-                          " of its communicator has another version, byte order or word size of "
-                          "the RMA engine than rank 0";
+  std::string why = "rank " + std::to_string(other) +
+                    " of its communicator has another version, byte order or word size of "
+                    "the RMA engine than rank 0";
   if (rank == 0 && !told.exchange(true))
     log(LogLevel::warning, "rma: windows are left to MPI: %s", why.c_str());
   return why;
@@ -209,7 +209,7 @@ std::vector<int> members_of(MPI_Comm comm) {
 }
 
 // Opens the window, and waits for what the others of the node publish about it: all of them do.
-rma::Window* open_window(const Part& part, Agreed agreed) {
+rma::Window* open_window(const Part& part, const Agreed& agreed) {
   Station& station = engine_layer().station;
   const EngineWindow::Shape& shape = part.shape;
   const auto size = static_cast<uint64_t>(shape.size);
@@ -249,7 +249,7 @@ int create_window(MPI_Comm comm, MPI_Info info, MPI_Win* win, Host host, Make ma
   }
   MPI_Group group = MPI_GROUP_NULL;
   next.Comm_group(comm, &group);
-  rma::Window* const window = open_window(part, std::move(agreed));
+  rma::Window* const window = open_window(part, agreed);
   layer.windows.add(handle_bits(part.handle),
                     new EngineWindow(&layer.station, part.handle, group, window, part.shape,
                                      part.shared, std::move(hints)));
