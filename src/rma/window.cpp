@@ -155,10 +155,11 @@ Mark Window::flush(int rank) {
   if (Near* const near = this->near(rank); near != nullptr && near->queued)
     return to == nullptr || to->quiet() ? defer(near, false) : to->traffic->issued;
   if (to == nullptr) return 0;
-  const uint64_t transfers = to->direct() != nullptr ? to->direct()->begun : 0;
+  Traffic* const traffic = to->traffic.get();
+  if (traffic == nullptr) return to->lock == Lock::wanted ? lock_now(rank) : 0;
+  const uint64_t transfers = traffic->direct != nullptr ? traffic->direct->begun : 0;
   if (to->lock == Lock::wanted) return {lock_now(rank).messages, transfers};
   if (to->quiet()) return {0, transfers};
-  Traffic* const traffic = to->traffic.get();
   if (traffic->answered != traffic->issued) ask(rank, traffic, Kind::acknowledge);
   return {traffic->issued, transfers};
 }

@@ -325,6 +325,7 @@ class Window {
     if (to->traffic == nullptr) to->traffic = std::make_unique<Traffic>(highest_number_);
     return *to->traffic;
   }
+  bool crowded(const Target& to) const;  // which has Traffic
   void forget_traffic(Target* to);
   void all_is_reached(Target* to);
   bool is_early(int peer, const Head& request) const;

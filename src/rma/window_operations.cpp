@@ -136,8 +136,8 @@ bool Window::put_few(int rank, int64_t displacement, const void* data, uint64_t 
   Target* const to = known(rank);
   const int peer = members_.peer(rank);
   if (length == 0 || length > most_of_few || to == nullptr || near(rank) != nullptr ||
-      to->lock == Lock::wanted || (all_locked_ && to->lock == Lock::none) || crowded(rank) ||
-      engine_->is_lost(peer))
+      to->lock == Lock::wanted || (all_locked_ && to->lock == Lock::none) ||
+      (to->traffic != nullptr && crowded(*to)) || engine_->is_lost(peer))
     return false;
   if (engine_->direct_memory() != nullptr &&
       goes_direct(
@@ -269,13 +269,16 @@ std::vector<Piece> Window::next_pieces(Transfer* transfer, uint64_t most, size_t
 
 bool Window::crowded(int rank) const {
   const Target* const to = known(rank);
-  if (to == nullptr || to->traffic == nullptr) return false;
-  const int peer = members_.peer(rank);
-  const Direct* const direct = to->direct();
-  if (direct != nullptr && direct->crowded && !engine_->is_lost(peer) &&
-      !engine_->direct_memory()->has_room(peer))
-    return true;
-  return to->traffic->bytes - to->traffic->bytes_reached > most_outstanding;
+  return to != nullptr && to->traffic != nullptr && crowded(*to);
+}
+
+bool Window::crowded(const Target& to) const {
+  const Direct* const direct = to.traffic->direct.get();
+  if (direct != nullptr && direct->crowded) {
+    const int peer = members_.peer(to.rank);
+    if (!engine_->is_lost(peer) && !engine_->direct_memory()->has_room(peer)) return true;
+  }
+  return to.traffic->bytes - to.traffic->bytes_reached > most_outstanding;
 }
 
 }  // namespace nearcache::rma
