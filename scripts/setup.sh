@@ -40,6 +40,7 @@ libclang-rt-dev clang-runtime
 valgrind        cmd:valgrind
 gdb             cmd:gdb
 spin            cmd:spin
+tcc             cmd:tcc
 iproute2        cmd:ip
 doxygen         cmd:doxygen
 groff           cmd:groff
