@@ -1,11 +1,13 @@
 """The RMA engine under real MPIs: rma.cpp."""
 
+import json
 import os
 import re
 import subprocess
 
 import pytest
 from support import launch, libfabric
+from support.programs import compiled
 
 CASES = 30
 
@@ -432,3 +434,50 @@ def test_who_reads_memory_of_a_rank_that_is_killed_is_told(mpi, preload, tmp_pat
     assert not result.timed_out
     assert "ok killed\n" in said, said
     assert "one-sided communication failed: rank 1 is gone" in said
+
+
+@pytest.mark.few_mpis
+@pytest.mark.parametrize("fabric", ["socket", "node"])
+def test_ranks_that_only_hit_let_a_third_one_finish(mpi, preload, fabric):
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_RMA_FABRIC": fabric, "NEARCACHE_MODE": "always"}
+    launch.run(mpi, 3, "progress", env=env).check()
+
+
+ONLY_HITS = r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  int rank;
+  long *memory, word, hits = 0;
+  double began, took;
+  MPI_Win win;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Win_allocate(8000, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  MPI_Win_lock_all(0, win);
+  began = MPI_Wtime();
+  do {
+    for (int i = 0; rank == 0 && i < 1000; ++i, ++hits) {
+      MPI_Get(&word, 1, MPI_LONG, 1, 0, 1, MPI_LONG, win);
+      MPI_Win_flush(1, win);
+    }
+    took = MPI_Wtime() - began;
+  } while (rank == 0 && took < 0.05);
+  if (rank == 0) printf("took %ld us\n", (long)(took * 1e6));
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}"""
+
+
+@pytest.mark.few_mpis
+def test_hits_leave_progress_to_the_agent(mpi, preload, tmp_path):
+    """They call the host for its messages only, every 100 us instead of every 4 to 10."""
+    report = tmp_path / "report.json"
+    program = compiled(tmp_path, "only_hits", ONLY_HITS, mpi.wrapper)
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "always", "NEARCACHE_REPORT": report}
+    result = launch.run(mpi, 2, program, env={**env, "NEARCACHE_RMA_FABRIC": "socket"}).check()
+    took = int(re.search(r"took (\d+) us", result.output)[1])
+    calls = json.loads(report.read_text(encoding="utf-8"))["totals"]["progress_calls"]
+    assert 0 < calls <= took / 100 + 2

@@ -328,6 +328,7 @@ void adopt(MPI_Win handle, const Creation& creation) {
   WindowIdentity identity;
   identity.handle = handle;
   identity.dynamic = creation.dynamic;
+  identity.by_engine = rma_has(handle);
   Options options = context.options;
   const bool awaits_invalidate =
       !read_info(creation.info, &options) && options.mode == Mode::user && !context.invalidates;

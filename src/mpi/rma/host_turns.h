@@ -21,8 +21,9 @@ class HostTurns {
   [[gnu::always_inline]] bool passes() {
     return context.threaded ? --left_of_threads_ > 0 : left_ != 0 && --left_ != 0;
   }
-  // Calls the host if the last call is long enough ago. Not under the agent's lock.
-  void look();
+  // Calls the host if the last call is long enough ago, and returns whether it did. Not under the
+  // agent's lock.
+  bool look();
   // For calls that may take less time than reading the clock.
   void pass() {
     if (!passes()) look();

@@ -378,6 +378,10 @@ void rma_look_again() {
   straight.forget();
 }
 
+bool rma_has(MPI_Win handle) {
+  return the_layer != nullptr && engine_layer().windows.find(handle_bits(handle)) != nullptr;
+}
+
 void rma_stop() {
   if (the_layer == nullptr) return;
   engine_layer().station.stop(!engine_layer().windows.all().empty());

@@ -24,6 +24,8 @@ void rma_threads_come();
 void rma_look_again();
 // Called before the end of MPI, when no window is used any more.
 void rma_stop();
+// Whether the engine does the one-sided communication of this window.
+bool rma_has(MPI_Win handle);
 
 // The agent for which a thread waiting in the host MPI polls, if there is one (station.cpp).
 extern std::atomic<rma::Agent*> helped_agent;

@@ -6,6 +6,7 @@
 #include <climits>
 
 #include "mpi/process/next.h"
+#include "mpi/rma/host_turns.h"
 #include "mpi/window/window.h"
 
 namespace nearcache::mpi {
@@ -52,8 +53,14 @@ void Window::defer_lock(int rank, int assert) {
   epochs().lock(static_cast<uint32_t>(rank), false, true);
 }
 
+// The engine's agent needs no calls: only the host's messages do, like those of a program that
+// calls nothing but the engine.
 void Window::call_for_progress() {
-  context.progress.call();
+  if (!identity_.by_engine) {
+    context.progress.call();
+  } else if (!host_turns.look()) {
+    return;
+  }
   const WindowLock lock(mutex_);
   ++counters_.progress_calls;
 }
