@@ -211,7 +211,7 @@ void Window::answered(const Pending& pending, Status status) {
     return;
   }
   if (status == Status::lost_lock) to.refused = true;
-  if (to.traffic == nullptr) return;  // the target was lost in the meantime
+  if (to.traffic == nullptr) return;  // everything is known to be executed
   Traffic& traffic = *to.traffic;
   traffic.reached = std::max(traffic.reached, pending.sequence);
   traffic.bytes_reached = std::max(traffic.bytes_reached, pending.bytes);

@@ -97,24 +97,24 @@ TEST(Rma, ATargetIsForgottenBetweenOperationsButNotItsMarksNorItsLock) {
 
 #if __GLIBC_PREREQ(2, 33)
 // Bytes of this process's heap that are in use.
-size_t heap() { return mallinfo2().uordblks; }
+int64_t heap() { return static_cast<int64_t>(mallinfo2().uordblks); }
 
 // docs/rma.md has the figures. Tables that grow take a few bytes more or less.
 TEST(Rma, AWindowTakesTheSameMemoryForAnyNumberOfRanks) {
   if (sanitized) GTEST_SKIP() << "the heap is not glibc's";
-  constexpr size_t windows = 50;
+  constexpr int windows = 50;
   for (const int ranks : {16, 1024}) {
     net::StubNetwork network(ranks, 1);
     Engine engine(&network.fabric(0));
     std::vector<int> every_other(static_cast<size_t>(ranks) / 2);
     for (size_t rank = 0; rank < every_other.size(); ++rank)
       every_other[rank] = static_cast<int>(2 * rank);
-    const size_t before = heap();
+    const int64_t before = heap();
     for (uint64_t id = 1; id <= windows; ++id) {
       Members members = id % 2 == 0 ? Members(ranks) : Members(every_other);
       engine.open(id, std::move(members), Memory::fixed(nullptr, 0, 8), nullptr);
     }
-    EXPECT_LT((heap() - before) / windows, 660u);
+    EXPECT_LT((heap() - before) / windows, 660);
   }
 }
 
@@ -128,7 +128,7 @@ TEST(Rma, ATargetTakesFortyBytesOnceItsOperationsAreExecuted) {
     second.push_back(engine->open(77, Members(ranks), Memory::fixed(job.own[0].data(), 8, 8)));
   // The first window has the engine's own tables grow.
   for (Window* const window : {job.windows[0], second[0]}) {
-    const size_t before = heap();
+    const int64_t before = heap();
     for (int target = 1; target < ranks; ++target) {
       window->lock(target, LockType::shared, true);
       Transfer put{.kind = Kind::put, .target = target, .length = 8, .data = Job::bytes(value)};
@@ -137,8 +137,8 @@ TEST(Rma, ATargetTakesFortyBytesOnceItsOperationsAreExecuted) {
     window->flush_all();
     ASSERT_TRUE(job.run([&] { return window->all_reached(); }));
     EXPECT_EQ(window->take_error(), Status::ok);
-    const size_t after = heap();
-    if (window == second[0]) EXPECT_LT((after - before) / (ranks - 1), 41u);
+    const int64_t after = heap();
+    if (window == second[0]) EXPECT_LT((after - before) / (ranks - 1), 41);
   }
 }
 #endif

@@ -125,11 +125,12 @@ bool has_room() {
   return station.node() == nullptr || station.node()->has_room();
 }
 
-// What must be the same at all ranks: they send each other memory as it is.
+// What must be the same at all ranks: they send each other memory as it is, and share words.
 [[maybe_unused]] std::string kind_of_engine() {
   std::string all = version_text();
-  for (const uint64_t each : {uint64_t{std::endian::native == std::endian::little},
-                              uint64_t{sizeof(void*)}, net::Hello::our_format})
+  for (const uint64_t each :
+       {uint64_t{std::endian::native == std::endian::little}, uint64_t{sizeof(void*)},
+        net::Hello::our_format, uint64_t{sizeof(rma::Commons)}})
     all += ' ' + std::to_string(each);
   return all;
 }
