@@ -32,6 +32,7 @@ class Engine final : public net::Receiver {
   Outbox& outbox() { return outbox_; }
   PendingTable& pending() { return pending_; }
   net::Detour& detour() { return detour_; }
+  SpareTraffic& spare_traffic() { return spare_traffic_; }
   // Shared by the windows, one of which uses them at a time.
   CheckedCopies& copies() { return copies_; }
   std::vector<std::byte>& fetched() { return fetched_; }
@@ -105,6 +106,7 @@ class Engine final : public net::Receiver {
   Outbox outbox_;
   PendingTable pending_;
   net::Detour detour_;
+  SpareTraffic spare_traffic_;
   CheckedCopies copies_;
   std::vector<std::byte> fetched_;
   // by peer: tokens of large replies, in the order in which they were requested

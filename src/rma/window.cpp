@@ -112,6 +112,10 @@ Window::Target* Window::known(int rank) const {
   return recent_ = found;
 }
 
+void Window::begin_traffic(Target* to) {
+  to->traffic = engine_->spare_traffic().take(highest_number_);
+}
+
 // Not if the network does operations without the target: how much was issued to it decides when to
 // begin with that. Nor of a lost target, as the loss may be noticed while something is being sent.
 void Window::forget_traffic(Target* to) {
@@ -119,7 +123,7 @@ void Window::forget_traffic(Target* to) {
       engine_->direct_memory() != nullptr || engine_->is_lost(members_.peer(to->rank)))
     return;
   highest_number_ = std::max(highest_number_, to->traffic->issued);
-  to->traffic.reset();
+  engine_->spare_traffic().give_back(std::move(to->traffic));
 }
 
 void Window::all_is_reached(Target* to) {

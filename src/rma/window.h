@@ -38,6 +38,7 @@
 #include "rma/node.h"
 #include "rma/pending.h"
 #include "rma/rank_map.h"
+#include "rma/traffic.h"
 
 namespace nearcache::rma {
 
@@ -239,20 +240,6 @@ class Window {
     bool unlock = false;
   };
 
-  // Memory of a far target that the network accesses without it (window_transfers.cpp). Such
-  // transfers are numbered separately from messages.
-  struct Direct {
-    net::DirectMemory::Key key;
-    uint64_t size = 0;  // 0: not accessible
-    int64_t unit = 1;
-    bool crowded = false;   // there was no room for a transfer
-    bool asked = false;     // a question for the location is not answered yet
-    uint64_t asked_in = 0;  // this rank's epoch when it was asked
-    uint64_t epoch = 0;     // the target has answered a question asked in this epoch
-    uint64_t begun = 0, done = 0;
-    uint64_t fetching = 0;  // the last transfer that fetches
-  };
-
   // Of active-target epochs by messages.
   struct ActiveState {
     // Posts not yet used by a start: of near targets, by rank, and of this rank, by far peer.
@@ -262,25 +249,6 @@ class Window {
     std::unordered_map<int, HeldMessages> before_post, after_fence;
     // Once a member is gone: peers in an access epoch that this rank has not posted for.
     std::unordered_set<int> refused;
-  };
-
-  // What is on its way to a target and back. Kept only while something is, or while there are
-  // layouts or direct memory to remember.
-  struct Traffic {
-    explicit Traffic(uint64_t number)
-        : issued(number), answered(number), fetching(number), reached(number) {}
-
-    uint64_t issued;    // messages numbered so far
-    uint64_t answered;  // the last message whose reply is here or on its way
-    uint64_t fetching;  // the last message that fetches
-    uint64_t reached;   // the last message known to be executed
-    // Messages numbered up to `deferred` waited for a lock, and were then sent under other numbers:
-    // they are reached when the last of these, `deferred_end`, is.
-    uint64_t deferred = 0, deferred_end = 0;
-    uint64_t bytes = 0, bytes_reached = 0, bytes_asked = 0;
-    uint64_t locked_at = 0;  // messages issued before the lock was requested
-    SentLayouts layouts;
-    std::unique_ptr<Direct> direct;  // once the target has been asked
   };
 
   enum class Lock : uint8_t { none, wanted, held };
@@ -322,9 +290,10 @@ class Window {
   Target& target(int rank);
   Target* known(int rank) const;  // null: nothing was ever requested of it
   Traffic& traffic(Target* to) {
-    if (to->traffic == nullptr) to->traffic = std::make_unique<Traffic>(highest_number_);
+    if (to->traffic == nullptr) begin_traffic(to);
     return *to->traffic;
   }
+  void begin_traffic(Target* to);
   bool crowded(const Target& to) const;  // which has Traffic
   void forget_traffic(Target* to);
   void all_is_reached(Target* to);
