@@ -145,6 +145,9 @@ def run(words: Sequence[str], timeout: float, **variables: str) -> tuple[int | N
         **variables,
     }
 
+    def end(process: subprocess.Popen[str]) -> None:
+        ended.kill_group(process, signal.SIGKILL)
+
     def use(process: subprocess.Popen[str]) -> tuple[int | None, str]:
         try:
             output, _ = process.communicate(timeout=timeout)
@@ -152,9 +155,6 @@ def run(words: Sequence[str], timeout: float, **variables: str) -> tuple[int | N
         except subprocess.TimeoutExpired:
             end(process)
             return None, process.communicate()[0]
-
-    def end(process: subprocess.Popen[str]) -> None:
-        ended.kill_group(process, signal.SIGKILL)
 
     return ended.run(
         words,

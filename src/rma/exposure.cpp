@@ -150,7 +150,7 @@ void Exposure::operate(int from, const Message& message) {
       copy_held();
       if (send_unsure(from, head, at)) return;
     }
-    return copy_later(from, {head, at, message.data.data()});
+    return copies().add(this, from, {head, at, message.data.data()});
   }
   copy_held();
   ++executed_[head.odd_epoch];
@@ -189,7 +189,7 @@ void Exposure::put_each(int from, const Message& message) {
     std::byte* const at = has_lock ? memory_.at(put.displacement, 0, 0, put.length) : nullptr;
     if (at != nullptr && !memory_.is_certain()) {
       if (!copies().takes(this, from, put)) copy_held();
-      copy_later(from, {put, at, data});
+      copies().add(this, from, {put, at, data});
       continue;
     }
     ++executed_[put.odd_epoch];
@@ -210,10 +210,6 @@ void Exposure::settle() {
 // Also those of another window, if it has been interrupted.
 void Exposure::copy_held() {
   if (!copies().empty()) copies().exposure()->copy();
-}
-
-void Exposure::copy_later(int from, const CheckedCopies::Copy& copy) {
-  copies().add(this, from, copy);
 }
 
 void Exposure::copy() {
@@ -274,7 +270,7 @@ void Exposure::locate(int from, const Head& request) {
   if (stays && memory_.size() > 0 && !std::exchange(rare().tried_to_expose, true))
     rare().exposed = direct->expose(memory_.base(), memory_.size());
   Head reply{.kind = Kind::located, .window = request.window, .token = request.token};
-  if (!stays || rare_ == nullptr || rare_->exposed == nullptr) {
+  if (rare_ == nullptr || rare_->exposed == nullptr) {
     outbox().append(from, reply);
     return;
   }

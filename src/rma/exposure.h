@@ -68,7 +68,6 @@ class Exposure {
   CheckedCopies& copies() const;
   void copy();
   void copy_held();
-  void copy_later(int from, const CheckedCopies::Copy& copy);
   bool send_alone();
   bool send_unsure(int to, const Head& request, const std::byte* data);
   static Head answer(const Head& request);

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from nearcache import doctor, home
 from support import launch
-from support.processes import is_running
+from support.processes import have_ended
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,7 @@ def ended_by_a_signal(words, started, env):
         command.terminate()
         command.communicate(timeout=60)
         assert command.returncode == -signal.SIGTERM
-        deadline = time.monotonic() + 10
-        while is_running(number) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not is_running(number)
+        assert have_ended([number])
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)

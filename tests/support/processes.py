@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Processes that tests started indirectly."""
 
+import time
 from pathlib import Path
 
 
@@ -11,3 +12,11 @@ def is_running(number):
     except (FileNotFoundError, ProcessLookupError):
         return False
     return state not in "ZX"
+
+
+def have_ended(numbers, patience=10):
+    """Waits until none of them is running, or for so many seconds; whether none is."""
+    deadline = time.monotonic() + patience
+    while any(map(is_running, numbers)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not any(map(is_running, numbers))

@@ -259,7 +259,6 @@ TYPED_TEST(Connections, ARankThatEndsIsLostToThoseThatSpokeWithIt) {
   EXPECT_TRUE(job.run([&] { return job.listeners[2].total() == 1; }));
 }
 
-// It may wait for the other rank.
 // The receiver may be using what a loss takes away.
 TEST(SocketFabric, ALossThatIsNoticedWhileABatchIsTakenIsReportedAfterwards) {
   Job<SocketFabric> job(2);
@@ -289,6 +288,7 @@ TEST(SocketFabric, ALossThatIsNoticedWhileABatchIsTakenIsReportedAfterwards) {
   EXPECT_TRUE(receiver.lost_one);
 }
 
+// It may wait for the other rank.
 TYPED_TEST(Fabrics, WhoIsForgottenIsTold) {
   for (const bool spoke : {false, true}) {
     Job<TypeParam> job(3);

@@ -116,8 +116,9 @@ struct Job {
                return each->fence_met() && each->all_landed();
              }) == ranks();
     };
+    constexpr int most_rounds = 16;  // of a fence of 65,536 ranks
     for (int rounds = 0; !run(met); ++rounds) {
-      if (rounds == 16) return false;
+      if (rounds == most_rounds) return false;
     }
     return std::ranges::all_of(windows, [](Window* each) {
       return std::ranges::all_of(each->nears(), [&](const Near& near) {

@@ -4,11 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from support import launch, launch_shmem, launch_upc
-from support.processes import is_running
+from support.processes import have_ended, is_running
 
 pytestmark = launch_upc.needs_upc
 
@@ -267,10 +266,7 @@ def test_end_by_a_signal_ends_all_threads(program):
         pids = [int(process.stdout.readline()) for _ in range(2)]
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=30) != 0
-        deadline = time.monotonic() + 10
-        while any(map(is_running, pids)) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        assert not any(map(is_running, pids))
+        assert have_ended(pids)
     finally:
         process.kill()
         for pid in filter(is_running, pids):
