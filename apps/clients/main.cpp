@@ -6,13 +6,13 @@
 
 #include <cstdio>
 #include <map>
-#include <sstream>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "clients/client.h"
+#include "clients/options.h"
 
 namespace clients {
 namespace {
@@ -39,40 +39,10 @@ const std::map<std::string, Client> all = {
     {"messages", {messages, 1024, 100}},
 };
 
-struct Command {
-  std::string name;
-  std::int64_t size = 0, rounds = 0;  // 0: use the program's default
-};
-
-// Returns the exit code, or -1 if the program should run.
-int parse(int argc, char** argv, int rank, Command& command) {
-  std::string names;
-  for (const auto& [name, client] : all) names += (names.empty() ? "" : ", ") + name;
-  CLI::App app("Programs in the shape of public one-sided MPI codes.", "clients");
-  app.add_option("name", command.name, "One of " + names)
-      ->required()
-      ->check(CLI::IsMember(all).description(""))
-      ->option_text("NAME");
-  const CLI::Range positive(std::int64_t{1}, std::int64_t{1} << 20);
-  app.add_option("--size", command.size, "Size, as the program counts it")
-      ->check(positive)
-      ->option_text("N");
-  app.add_option("--rounds", command.rounds, "Rounds, as the program counts them")
-      ->check(positive)
-      ->option_text("N");
-  try {
-    app.parse(argc, argv);
-    return -1;
-  } catch (const CLI::Success& reason) {
-    std::ostringstream text;
-    app.exit(reason, text, text);
-    if (rank == 0) fmt::print("{}", text.str());
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    if (rank == 0)
-      fmt::print(stderr, "clients: {} (clients --help shows the options)\n", error.what());
-    return 2;
-  }
+std::vector<std::string> names() {
+  std::vector<std::string> found;
+  for (const auto& [name, client] : all) found.push_back(name);
+  return found;
 }
 
 void run(const Command& command) {
@@ -99,9 +69,13 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  clients::Command command;
-  const int code = clients::parse(argc, argv, rank, command);
-  if (code < 0) clients::run(command);
+  const clients::Parsed parsed = clients::parse(clients::names(), argc, argv);
+  const int code = parsed.exit_code;
+  if (code < 0) {
+    clients::run(parsed.command);
+  } else if (rank == 0) {
+    std::fputs(parsed.text.c_str(), code == 0 ? stdout : stderr);
+  }
   std::fflush(nullptr);
   MPI_Finalize();
   return code < 0 ? 0 : code;
