@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "base/environment.h"
+#include "base/kernel_page.h"
 
 namespace nearcache {
 
@@ -36,10 +37,8 @@ bool file_may_have(uint64_t bytes) {
 
 uint64_t node_memory_bytes() {
   const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page = sysconf(_SC_PAGESIZE);
-  const uint64_t physical = pages > 0 && page > 0
-                                ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page)
-                                : uint64_t{1} << 30;
+  const uint64_t physical =
+      pages > 0 ? static_cast<uint64_t>(pages) * kernel_page() : uint64_t{1} << 30;
   const uint64_t group = control_group_limit();
   return group < physical ? group : physical;
 }

@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/round.h"
+
 namespace nearcache::private_heap {
 namespace {
 
@@ -92,8 +94,7 @@ std::byte* extend(size_t bytes) {
   if (!reserve() || bytes > reserved.load(std::memory_order_relaxed) - used) return nullptr;
   auto* const base = reinterpret_cast<std::byte*>(begin.load(std::memory_order_relaxed));
   if (used + bytes > accessible) {
-    const size_t more =
-        (used + bytes - accessible + grown_at_once - 1) / grown_at_once * grown_at_once;
+    const size_t more = round_up(used + bytes - accessible, grown_at_once);
     if (mprotect(base + accessible, more, PROT_READ | PROT_WRITE) != 0) return nullptr;
     accessible += more;
   }

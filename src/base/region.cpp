@@ -7,6 +7,9 @@
 
 #include <string_view>
 
+#include "base/kernel_page.h"
+#include "base/round.h"
+
 // added in Linux 6.1; older C libraries do not define it
 #if defined(__linux__) && !defined(MADV_COLLAPSE)
 #define MADV_COLLAPSE 25
@@ -38,12 +41,10 @@ void Region::release() {
   bytes_ = 0;
 }
 
-static uintptr_t round_up(uintptr_t at, size_t page) { return (at + page - 1) / page * page; }
-
 // Applies `advice` to the whole pages of `page` bytes inside [from, from + bytes).
 static bool advise(void* from, size_t bytes, size_t page, int advice) {
   const auto first = round_up(reinterpret_cast<uintptr_t>(from), page);
-  const auto last = (reinterpret_cast<uintptr_t>(from) + bytes) / page * page;
+  const auto last = round_down(reinterpret_cast<uintptr_t>(from) + bytes, page);
   return last <= first || madvise(reinterpret_cast<void*>(first), last - first, advice) == 0;
 }
 
@@ -90,8 +91,7 @@ void* Region::reserve_addresses(size_t bytes) {
   if (base == MAP_FAILED) return nullptr;
   auto* const first = static_cast<char*>(base);
   const size_t before = (large_page - reinterpret_cast<uintptr_t>(base) % large_page) % large_page;
-  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t used = (bytes + page - 1) / page * page;
+  const size_t used = round_up(bytes, kernel_page());
   if (before != 0) munmap(first, before);
   if (before + used < bytes + large_page)
     munmap(first + before + used, bytes + large_page - before - used);
@@ -102,8 +102,8 @@ void* Region::reserve_addresses(size_t bytes) {
 // mapping alone, it would be read back. MADV_REMOVE fails for private memory, which MADV_DONTNEED
 // drops.
 bool Region::discard(void* from, size_t bytes) {
-  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  return advise(from, bytes, page, MADV_REMOVE) || advise(from, bytes, page, MADV_DONTNEED);
+  return advise(from, bytes, kernel_page(), MADV_REMOVE) ||
+         advise(from, bytes, kernel_page(), MADV_DONTNEED);
 }
 
 }  // namespace nearcache

@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "base/region.h"
+#include "base/round.h"
 #include "net/authentication.h"
 
 namespace nearcache::net {
@@ -94,7 +95,7 @@ uint64_t arena_size(int ranks) {
   struct sysinfo system {};
   sysinfo(&system);
   const uint64_t memory = system.totalram * std::max<uint64_t>(system.mem_unit, 1);
-  const uint64_t each = (memory + grain - 1) / grain * grain;
+  const uint64_t each = round_up(memory, grain);
   return std::min(most, each * static_cast<uint64_t>(ranks));
 }
 

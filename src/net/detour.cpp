@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/kernel_page.h"
 #include "base/memory.h"
 
 namespace nearcache::net {
@@ -63,10 +64,10 @@ void Detour::stop_checking() {
 }
 
 bool Detour::can_write(std::byte* at, uint64_t length) {
-  static const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t page = kernel_page();
   if (length == 0 || length > page || !can_write_word_of(at)) return false;
   const std::byte* const last = at + length - 1;
-  const auto page_of = [](const std::byte* byte) {
+  const auto page_of = [page](const std::byte* byte) {
     return reinterpret_cast<uintptr_t>(byte) / page;
   };
   return page_of(at) == page_of(last) || can_write_word_of(last);

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/round.h"
 #include "rma/shared_words.h"
 
 namespace nearcache::rma {
@@ -59,7 +60,7 @@ struct Commons {
   OfRank* of_ranks() { return reinterpret_cast<OfRank*>(this + 1); }
   static constexpr uint64_t bytes(size_t node_ranks) {
     const uint64_t all = sizeof(Commons) + node_ranks * sizeof(OfRank);
-    return (all + cache_line - 1) / cache_line * cache_line;
+    return round_up(all, cache_line);
   }
 };
 static_assert(offsetof(Commons, bell) == Commons::cache_line);

@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <new>
 
+#include "base/round.h"
+
 namespace nearcache::rma {
 namespace {
-
-constexpr uint64_t round_up(uint64_t value, uint64_t grain) {
-  return (value + grain - 1) / grain * grain;
-}
 
 // One creator's ids are consecutive, and so are their slots: few pages are touched, and those of
 // closed windows are reused.
@@ -39,7 +37,7 @@ int Node::place_of(int rank) const {
 
 // A slice begins with the table of its windows and the inbox.
 uint64_t Node::slice(size_t place) const {
-  const uint64_t each = (arena_->name().size - net::Arena::reserved) / size() / page * page;
+  const uint64_t each = round_down((arena_->name().size - net::Arena::reserved) / size(), page);
   return net::Arena::reserved + each * place;
 }
 

@@ -3,6 +3,7 @@
 // The functions of nearcache/shmem.h.
 #include <algorithm>
 
+#include "base/round.h"
 #include "shmem/context.h"
 #include "shmem/report_gather.h"
 #include "telemetry/fill_stats.h"
@@ -26,8 +27,8 @@ bool default_context_is_cached() {
 
 void make_uncached(uint64_t begin, uint64_t end) {
   const uint64_t line = context.cache_options.line;
-  begin = begin / line * line;
-  end = (end + line - 1) / line * line;
+  begin = round_down(begin, line);
+  end = round_up(end, line);
   context.memory.add_uncached(begin, end - begin);  // from here on other threads bypass the cache
   context.each_usable_channel([&](Channel& channel) {
     channel.complete();

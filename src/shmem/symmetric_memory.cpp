@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/round.h"
 #include "shmem/hooks.h"
 #include "shmem/next.h"
 #include "shmem/static_data.h"
@@ -46,8 +47,8 @@ void part_at_lines(std::vector<Extent>* extents, uint64_t line) {
   for (size_t i = 1; i < extents->size(); ++i) {
     Extent &before = (*extents)[i - 1], &after = (*extents)[i];
     if ((before.end - 1) / line != after.begin / line) continue;
-    before.end = std::max(before.begin, before.end / line * line);
-    after.begin = std::min(after.end, (after.begin + line - 1) / line * line);
+    before.end = std::max(before.begin, round_down(before.end, line));
+    after.begin = std::min(after.end, round_up(after.begin, line));
   }
   std::erase_if(*extents, [](const Extent& extent) { return extent.begin >= extent.end; });
 }
@@ -137,7 +138,7 @@ void SymmetricMemory::allocated(void* block, size_t bytes, bool hinted) {
   auto ranges = all_ranges_.empty() ? std::make_unique<Ranges>()
                                     : std::make_unique<Ranges>(*all_ranges_.back());
   // the next block may begin in its last line
-  const Extent lines{(range.begin + line_ - 1) / line_ * line_, range.end / line_ * line_};
+  const Extent lines{round_up(range.begin, line_), round_down(range.end, line_)};
   if (lines.begin >= lines.end) return;
   add_apart(&ranges->apart, lines);
   replace_ranges(std::move(ranges));

@@ -10,6 +10,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/kernel_page.h"
+#include "base/round.h"
+
 namespace nearcache {
 namespace {
 
@@ -29,7 +32,7 @@ constexpr uint64_t feature_shared_memory = 1 << 12, feature_unpopulated = 1 << 1
                    feature_asynchronous = 1 << 15;
 constexpr int user_mode_only = 1;
 
-const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+const uint64_t page = kernel_page();
 
 int open_descriptor() {
 #ifdef SYS_userfaultfd
@@ -118,8 +121,8 @@ int WriteTracker::watch(const void* base, uint64_t bytes, bool or_by_sums) {
   Range range;
   range.begin = reinterpret_cast<uintptr_t>(base);
   range.end = range.begin + bytes;
-  range.pages_begin = std::min((range.begin + page - 1) / page * page, range.end);
-  range.pages_end = std::max(range.end / page * page, range.pages_begin);
+  range.pages_begin = std::min(round_up(range.begin, page), range.end);
+  range.pages_end = std::max(round_down(range.end, page), range.pages_begin);
   // A scan reports to every range that contains the page. So first scan the ranges that share pages
   // with this one: their writes so far precede this range's watch.
   for (size_t other = 0; other < ranges_.size(); ++other) {

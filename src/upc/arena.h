@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/round.h"
+
 #pragma GCC visibility push(hidden)
 namespace nearcache::upc {
 
@@ -32,8 +34,7 @@ struct Control {
   uint64_t padding[5];
   uint64_t collectives[4096];  // flags of src/upc/collectives*, all 0 at start
 };
-constexpr size_t control_bytes =
-    guard_bytes + (sizeof(Control) + arena_alignment - 1) / arena_alignment * arena_alignment;
+constexpr size_t control_bytes = guard_bytes + round_up(sizeof(Control), arena_alignment);
 #define NCUPC_CONTROL(member) \
   (nearcache::upc::guard_bytes + offsetof(nearcache::upc::Control, member))
 

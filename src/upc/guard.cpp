@@ -5,8 +5,8 @@
 // the previous handler.
 #include <signal.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include "base/kernel_page.h"
 #include "upc/internal.h"
 
 namespace nearcache::upc {
@@ -46,7 +46,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 
 void guard_start() {
   // with larger pages, Control would be in the guard page
-  if (sysconf(_SC_PAGESIZE) > static_cast<long>(guard_bytes)) return;
+  if (kernel_page() > guard_bytes) return;
   set_rights(PROT_NONE);
   struct sigaction action = {};
   action.sa_sigaction = on_fault;
@@ -56,7 +56,7 @@ void guard_start() {
 }
 
 void guard_end() {
-  if (sysconf(_SC_PAGESIZE) > static_cast<long>(guard_bytes)) return;
+  if (kernel_page() > guard_bytes) return;
   set_rights(PROT_READ | PROT_WRITE);
   sigaction(SIGSEGV, &before_us, nullptr);
 }

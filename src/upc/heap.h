@@ -4,6 +4,7 @@
 // from its lower end, local blocks down from its upper end.
 #pragma once
 
+#include "base/round.h"
 #include "nearcache/upc_runtime.h"
 #include "upc/pool.h"
 
@@ -12,7 +13,7 @@ namespace nearcache::upc {
 
 // Both ends grow in units of pages.
 constexpr size_t heap_page = 4096;
-inline size_t heap_align(size_t bytes) { return (bytes + heap_page - 1) / heap_page * heap_page; }
+inline size_t heap_align(size_t bytes) { return round_up(bytes, heap_page); }
 
 struct Heap {
   enum Kind { local = 0, global = 1 };

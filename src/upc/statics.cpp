@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/round.h"
 #include "nearcache/shmem.h"
 #include "upc/internal.h"
 
@@ -62,7 +63,7 @@ void check(const ncupc_module& module) {
 // Arrays start at a cache line, scalars share one, unless their types need a larger alignment.
 size_t aligned_place(size_t bytes, size_t least) {
   const size_t alignment = std::max<size_t>(least, bytes >= 64 ? 64 : 16);
-  return (state.place_at + alignment - 1) / alignment * alignment;
+  return round_up(state.place_at, alignment);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/kernel_page.h"
 #include "net/arena.h"
 
 namespace nearcache {
@@ -20,7 +21,7 @@ namespace TEST_FILE {
 constexpr size_t bytes = 32 << 20;
 
 int64_t resident_pages(void* from) {
-  std::vector<unsigned char> pages(bytes / static_cast<size_t>(sysconf(_SC_PAGESIZE)));
+  std::vector<unsigned char> pages(bytes / kernel_page());
   if (mincore(from, bytes, pages.data()) != 0) return -1;
   return std::ranges::count_if(pages, [](unsigned char page) { return (page & 1) != 0; });
 }

@@ -4,11 +4,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <string>
 #include <vector>
+
+#include "base/kernel_page.h"
 
 namespace nearcache {
 namespace TEST_FILE {
@@ -29,7 +30,7 @@ class WriteTrackerTest : public testing::TestWithParam<bool> {
     return runs;
   }
 
-  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t page = kernel_page();
   const size_t bytes = 64 * page;
   unsigned char* memory = nullptr;
   WriteTracker tracker;

@@ -6,15 +6,15 @@
 #include <new>
 #include <utility>
 
+#include "base/round.h"
 #include "cache/get/policy/policy_view.h"
 
 namespace nearcache {
 namespace {
 
 constexpr uint64_t page_bytes = 4096;
-constexpr uint64_t round_up(uint64_t bytes) {
-  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
-}
+// Each part of a region begins at a page.
+constexpr uint64_t in_pages(uint64_t bytes) { return round_up(bytes, page_bytes); }
 
 // Pieces of free storage need descriptors, too. A quarter more than there are entries is enough for
 // storage that is reasonably full.
@@ -29,13 +29,13 @@ uint64_t GetCache::most_descriptors(const Geometry& geometry) {
 }
 
 uint64_t GetCache::region_bytes(const Geometry& g) {
-  return round_up(sizeof(GetCache)) + parts_bytes + round_up(Index::bytes_for(g.most_index)) +
-         round_up(Ranges::bytes_for(g.most_index)) + round_up(Sketch::bytes_for(g.most_index)) +
-         round_up(descriptors_for(g.most_index) * (sizeof(Entry) + sizeof(QueueLinks))) +
-         page_bytes + Region::large_page + round_up(Storage::backed_bytes(g.most_storage));
+  return in_pages(sizeof(GetCache)) + parts_bytes + in_pages(Index::bytes_for(g.most_index)) +
+         in_pages(Ranges::bytes_for(g.most_index)) + in_pages(Sketch::bytes_for(g.most_index)) +
+         in_pages(descriptors_for(g.most_index) * (sizeof(Entry) + sizeof(QueueLinks))) +
+         page_bytes + Region::large_page + in_pages(Storage::backed_bytes(g.most_storage));
 }
 
-uint64_t GetCache::index_at() { return round_up(sizeof(GetCache)) + round_up(parts_bytes); }
+uint64_t GetCache::index_at() { return in_pages(sizeof(GetCache)) + in_pages(parts_bytes); }
 
 uint64_t GetCache::memory_for(uint64_t index_capacity, uint64_t storage_bytes) {
   return sizeof(GetCache) + parts_bytes + Index::bytes_for(index_capacity) +
@@ -68,11 +68,11 @@ GetCache* GetCache::create(void* region, const Geometry& geometry,
   const uint64_t storage = std::min(settings.storage_bytes, cache->geometry_.most_storage);
 
   cache->parts_.set(
-      reinterpret_cast<PartUsed*>(static_cast<std::byte*>(region) + round_up(sizeof(GetCache))));
+      reinterpret_cast<PartUsed*>(static_cast<std::byte*>(region) + in_pages(sizeof(GetCache))));
   std::byte* at = static_cast<std::byte*>(region) + index_at();
   const auto take = [&at](uint64_t bytes) {
     std::byte* part = at;
-    at += round_up(bytes);
+    at += in_pages(bytes);
     return part;
   };
   std::byte* buckets = take(Index::bytes_for(cache->geometry_.most_index));

@@ -5,10 +5,12 @@
 #include <bit>
 #include <new>
 
+#include "base/round.h"
+
 namespace nearcache {
 namespace {
 
-constexpr size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+constexpr size_t whole_cache_lines(size_t bytes) { return round_up(bytes, 64); }
 
 // Clamps the options to what the fields of pages and arrivals can count and to what is useful: no
 // more masks than there are pages.
@@ -32,11 +34,11 @@ RegionLayout layout_of(const PageCacheOptions& o) {
   const size_t staging = staging_bytes(o);
   RegionLayout at{};
   at.masks = at.pages + PagePool::bytes(o.size / o.page);
-  at.arrivals = at.masks + rounded(WriteMasks::bytes(o.dirty_pages, o.page));
-  at.fetched = at.arrivals + rounded(sizeof(Arrivals));
+  at.arrivals = at.masks + whole_cache_lines(WriteMasks::bytes(o.dirty_pages, o.page));
+  at.fetched = at.arrivals + whole_cache_lines(sizeof(Arrivals));
   at.sent = at.fetched + staging;
   at.arrived = at.sent + staging;
-  at.data = rounded(at.arrived + 2 * staging);
+  at.data = whole_cache_lines(at.arrived + 2 * staging);
   at.end = at.data + o.size;
   return at;
 }

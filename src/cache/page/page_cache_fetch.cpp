@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/copy.h"
+#include "base/round.h"
 #include "cache/page/page_cache.h"
 
 namespace nearcache {
@@ -13,15 +14,15 @@ namespace nearcache {
 // still counts as whole, since no more of it can be read.
 Extent PageCache::lines_around(const Extent& bytes, const Extent& around) const {
   const uint64_t line = line_bytes();
-  return {std::max(bytes.begin / line * line, around.begin),
-          std::min((bytes.end + line - 1) / line * line, around.end)};
+  return {std::max(round_down(bytes.begin, line), around.begin),
+          std::min(round_up(bytes.end, line), around.end)};
 }
 
 // Returns the whole lines in `bytes`; the result is empty, or even negative, if there are none.
 Extent PageCache::whole_lines(const Extent& bytes, const Extent& around) const {
   const uint64_t line = line_bytes();
-  return {bytes.begin <= around.begin ? around.begin : (bytes.begin + line - 1) / line * line,
-          bytes.end >= around.end ? around.end : bytes.end / line * line};
+  return {bytes.begin <= around.begin ? around.begin : round_up(bytes.begin, line),
+          bytes.end >= around.end ? around.end : round_down(bytes.end, line)};
 }
 
 // At most half of A1in at once, so that the last pages of a fetch do not evict its first; at least

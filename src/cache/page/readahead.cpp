@@ -3,13 +3,10 @@
 
 #include <algorithm>
 
+#include "base/round.h"
+
 namespace nearcache {
 namespace {
-
-constexpr uint64_t down(uint64_t address, uint64_t unit) { return address / unit * unit; }
-constexpr uint64_t up(uint64_t address, uint64_t unit) {
-  return (address + unit - 1) / unit * unit;
-}
 
 // For smaller windows, a blocking get costs about as much as starting the get early and ending it
 // with a quiet.
@@ -109,11 +106,11 @@ Readahead::Plan Readahead::sequential(Stream& stream, uint64_t begin, uint64_t e
   stream.window = std::max(std::min(2 * stream.window, limit_), line_);
   Plan plan{{begin, end}};
   if (stream.direction > 0) {
-    plan.fetch.end = std::max(end, down(begin + stream.window, line_));
+    plan.fetch.end = std::max(end, round_down(begin + stream.window, line_));
     stream.begin = begin;
     stream.end = plan.fetch.end;
   } else {
-    const uint64_t low = end > stream.window ? up(end - stream.window, line_) : 0;
+    const uint64_t low = end > stream.window ? round_up(end - stream.window, line_) : 0;
     plan.fetch.begin = std::min(begin, low);
     stream.begin = plan.fetch.begin;
     stream.end = end;
@@ -141,7 +138,7 @@ Readahead::Plan Readahead::strided(Stream& stream, uint64_t address, uint64_t be
 }
 
 Extent Readahead::near(const Extent& lines) const {
-  const uint64_t block = down(lines.begin, near_);
+  const uint64_t block = round_down(lines.begin, near_);
   return {block, std::max<uint64_t>(lines.end, block + near_)};
 }
 

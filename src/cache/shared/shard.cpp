@@ -5,13 +5,12 @@
 #include <bit>
 
 #include "base/region.h"
+#include "base/round.h"
 
 namespace nearcache {
 namespace {
 
-constexpr uint64_t whole_pages(uint64_t bytes) {
-  return (bytes + Shard::page - 1) / Shard::page * Shard::page;
-}
+constexpr uint64_t whole_pages(uint64_t bytes) { return round_up(bytes, Shard::page); }
 
 // Entries are listed under the blocks of memory in which they lie, two at most: blocks of the
 // smallest power of two that is not less than their size.

@@ -6,6 +6,8 @@
 #include <new>
 #include <span>
 
+#include "base/round.h"
+
 namespace nearcache {
 namespace {
 
@@ -32,9 +34,7 @@ uint64_t SharedCache::signature() {
   return sum | 1;
 }
 
-uint64_t SharedCache::header_bytes() {
-  return (sizeof(Header) + Shard::page - 1) / Shard::page * Shard::page;
-}
+uint64_t SharedCache::header_bytes() { return round_up(sizeof(Header), Shard::page); }
 
 // Enough shards that ranks that miss at the same time seldom need the same one, but no more: each
 // must be large enough by itself, and what hits read of each is in pages of its own. With four

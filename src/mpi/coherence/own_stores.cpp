@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/coherence/own_stores.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/kernel_page.h"
+#include "base/round.h"
 
 namespace nearcache::mpi {
 namespace {
@@ -20,7 +20,7 @@ constexpr uint64_t fault_ns = 3000;           // the first store to a page after
 constexpr uint32_t most_dirty_looks = 4;      // consecutive; then a region is volatile
 constexpr uint64_t least_back_off_ns = 1000000, most_back_off_ns = 4000000000;
 
-const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+const uint64_t page = kernel_page();
 
 }  // namespace
 
@@ -68,8 +68,8 @@ uint64_t OwnStores::regions_of(const void* from, uint64_t bytes) const {
 // Watches the whole pages that the memory lies in. Stores to other data on these pages only cause
 // some regions to look changed.
 void OwnStores::begin(uint64_t now) {
-  pages_ = base_ / page * page;
-  const uintptr_t end = (base_ + bytes_ + page - 1) / page * page;
+  pages_ = round_down(base_, page);
+  const uintptr_t end = round_up(base_ + bytes_, page);
   range_ = tracker_->watch_by_protection(reinterpret_cast<const void*>(pages_), end - pages_);
   if (range_ < 0)
     return never(
@@ -164,12 +164,12 @@ uint64_t OwnStores::stored_to(uint64_t regions) {
   while (regions != 0) {
     const auto first = static_cast<uint32_t>(std::countr_zero(regions));
     const auto count = static_cast<uint32_t>(std::countr_one(regions >> first));
-    const uintptr_t from = (base_ + regions_.begin(first)) / page * page;
+    const uintptr_t from = round_down(base_ + regions_.begin(first), page);
     const bool to_the_end = first + count == VersionWords::regions;
     const uintptr_t end = to_the_end
                               ? base_ + bytes_
                               : std::min(base_ + bytes_, base_ + regions_.begin(first + count));
-    const uintptr_t to = (end + page - 1) / page * page;
+    const uintptr_t to = round_up(end, page);
     tracker_->look_at_part(range_, from - pages_, to - from, &runs_);
     regions &= first + count >= 64 ? 0 : ~uint64_t{0} << (first + count);
   }

@@ -14,6 +14,7 @@
 
 #include "base/handle_table.h"
 #include "base/log.h"
+#include "base/round.h"
 #include "front/handle_bits.h"
 #include "mpi/process/context.h"
 #include "mpi/rma/engine_window.h"
@@ -275,7 +276,7 @@ uint64_t asked_alignment(MPI_Info info) {
 
 void* align(void* address, uint64_t alignment) {
   const auto at = reinterpret_cast<uint64_t>(address);
-  return reinterpret_cast<void*>((at + alignment - 1) / alignment * alignment);
+  return reinterpret_cast<void*>(round_up(at, alignment));
 }
 
 // Makes a handle for a window that needs no memory of the host.
