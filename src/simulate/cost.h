@@ -23,10 +23,9 @@ struct Cost {
   double get(uint64_t bytes) const { return of(1, bytes); }
 };
 
-// Returns the total cost of hits by the library's own cost model.
+// Returns the total cost of hits, as the library estimates it.
 inline double hit_ns(uint64_t hits, uint64_t bytes) {
-  const double fixed = hit_cost_ns(0);
-  return fixed * static_cast<double>(hits) + (hit_cost_ns(1) - fixed) * static_cast<double>(bytes);
+  return Cost{hit_cost.latency_ns, hit_cost.ns_per_byte}.of(hits, bytes);
 }
 
 // The costs measured in a trace. On a busy machine some or even all gets take longer than the

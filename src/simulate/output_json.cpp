@@ -16,6 +16,7 @@ ordered_json cost_json(const Traces& traces) {
     return ordered_json{{"latency_ns", cost.latency_ns}, {"ns_per_byte", cost.ns_per_byte}};
   };
   ordered_json json = line(traces.cost);
+  json["hit"] = line({hit_cost.latency_ns, hit_cost.ns_per_byte});
   json["from"] = traces.cost_from;
   json["samples"] = traces.cost_samples;
   json["measured"] = json["least"] = nullptr;

@@ -343,6 +343,7 @@ def evidence(
     measured = {"latency_ns": latency, "ns_per_byte": 0.1}
     cost = {
         **measured,
+        "hit": {"latency_ns": 50.0, "ns_per_byte": 0.15},
         "from": cost_from,
         "samples": 10,
         "measured": measured,

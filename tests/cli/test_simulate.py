@@ -81,6 +81,7 @@ def test_json_and_csv_say_the_same(nearcache, run, tmp_path):
     assert document["cost"] == {
         "latency_ns": 1000.0,
         "ns_per_byte": 1.0,
+        "hit": {"latency_ns": 50.0, "ns_per_byte": 0.15},
         "from": "model",
         "samples": 0,
         "measured": None,

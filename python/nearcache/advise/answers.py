@@ -14,13 +14,14 @@ class Price(TypedDict):
     ns_per_byte: float
 
 
-# What gets cost. `from` is `trace`, `model` or `assumed`. `measured` and `least` (the quickest
-# gets) are present if the cost was measured.
+# What gets cost. `hit` is what the library takes a hit to cost. `from` is `trace`, `model` or
+# `assumed`. `measured` and `least` (the quickest gets) are present if the cost was measured.
 Cost = TypedDict(
     "Cost",
     {
         "latency_ns": float,
         "ns_per_byte": float,
+        "hit": Price,
         "from": str,
         "samples": int,
         "measured": Optional[Price],

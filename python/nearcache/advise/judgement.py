@@ -109,7 +109,7 @@ class Judge:
 
     def __init__(self, evidence: Evidence) -> None:
         self.safety, self.summary = evidence.safety, evidence.summary
-        self.cost = evidence.safety["cost"]
+        self.cost, self.hit = evidence.safety["cost"], evidence.safety["cost"]["hit"]
         self.known = self.cost["from"] != "assumed"
         # Other load on the machine prolongs most gets and the run, but not the quickest gets. What
         # pays off by these pays off on an idle machine, too.
@@ -474,9 +474,8 @@ class Judge:
         if not curve or not curve["points"]:
             return 0.0
         best = max(curve["points"], key=lambda point: point["cost_saved"])
-        always = gain_ns(
-            cost, best["hit_ratio"] * curve["gets"], best["byte_hit_ratio"] * curve["bytes"]
-        )
+        hits, size = best["hit_ratio"] * curve["gets"], best["byte_hit_ratio"] * curve["bytes"]
+        always = gain_ns(cost, self.hit, hits, size)
         # Of these hits, `user` keeps those that survive its invalidations.
         return always * (rule_of(window, mode)["hits"] / max(1, window["always"]["hits"]))
 
@@ -485,7 +484,8 @@ class Judge:
         return self.saved_by(row, cost) - cost_ns(cost, looks, looks * VERSIONS_BYTES)
 
     def saved_by(self, row: ReplayedWindow | None, cost: Cost | Price | None = None) -> float:
-        return gain_ns(cost or self.cost, hits_of(row), row["hit_bytes"] if row else 0)
+        hits, size = hits_of(row), row["hit_bytes"] if row else 0
+        return gain_ns(cost or self.cost, self.hit, hits, size)
 
     def transparent_row(self, window: SafetyWindow) -> ReplayedWindow | None:
         """Return the replay of what is certainly saved or, if that is negligible, of what quiet
@@ -556,7 +556,7 @@ class Judge:
     def too_little(self, window: SafetyWindow, advice: WindowAdvice) -> list[str]:
         mean = window["bytes"] / window["gets"]
         get = cost_ns(self.least, 1, mean)
-        if get <= 2 * hit_ns(1, mean):
+        if get <= 2 * hit_ns(self.hit, 1, mean):
             return [
                 f"a get of {mean:,.0f} B costs {get:,.0f} ns here, hardly more than a hit (the targets are a memory copy away)"
             ]

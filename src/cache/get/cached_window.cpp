@@ -324,7 +324,7 @@ void CachedWindow::publish(const PendingGet& get, const std::byte* packed) {
   }
   Shard::Terms terms;
   terms.skip_cheap = rules_.skip_cheap;
-  terms.copy_ns = hit_cost_ns(get.bytes);
+  terms.copy_ns = hit_cost.cost_ns(get.bytes);
   terms.latency_ns = latency_ns_, terms.ns_per_byte = ns_per_byte_;
   const Shard::Stored stored =
       shared_->publish(key, hash_key(key), packed, get.bytes, get.stamp, terms);
@@ -789,7 +789,8 @@ EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, 
     return entry;
   }
   EntryId entry = no_entry;
-  if (rules_.skip_cheap && !cache_->worth_storing(get.hash, get.bytes, hit_cost_ns(get.bytes))) {
+  if (rules_.skip_cheap &&
+      !cache_->worth_storing(get.hash, get.bytes, hit_cost.cost_ns(get.bytes))) {
     cache_->remember(get.hash);
     missed(decision, Outcome::failing, issued);
   } else {

@@ -7,11 +7,6 @@
 
 namespace nearcache {
 
-// Returns the assumed cost of a hit: the look-up and the copy out of storage.
-inline constexpr double hit_cost_ns(uint64_t bytes) {
-  return 50 + 0.15 * static_cast<double>(bytes);
-}
-
 class CostModel {
  public:
   static constexpr int size_classes = 40;
@@ -22,7 +17,7 @@ class CostModel {
 
   struct Fit {
     double latency_ns = 0, ns_per_byte = 0;
-    double cost_ns(uint64_t bytes) const {
+    constexpr double cost_ns(uint64_t bytes) const {
       return latency_ns + ns_per_byte * static_cast<double>(bytes);
     }
   };
@@ -66,5 +61,13 @@ class CostModel {
   uint32_t samples_ = 0;
   Fit fit_;
 };
+
+// What a hit costs: the look-up and the copy out of storage. Two figures, for two questions.
+//
+// How much do hits save? Entries are then spread over more memory than the processor's caches hold.
+inline constexpr CostModel::Fit hit_cost{50, 0.15};
+// Might a get be as cheap as a hit? This is a hit at its best, with its synchronisation and with
+// everything in the processor's caches (`bench/run hit`).
+inline constexpr CostModel::Fit least_hit_cost{35, 0.08};
 
 }  // namespace nearcache

@@ -575,7 +575,7 @@ TunerView GetCache::look() {
   judged_returning_ = judged_returning_ * fade + static_cast<double>(returning_ - returning_then_);
   view.returning = gets * judged_returning_ / std::max(judged_gets_, 1.0);
   view.hit_cost =
-      std::min(1.0, hit_cost_ns(average_bytes()) / std::max(cost_ns(average_bytes()), 1.0));
+      std::min(1.0, hit_cost.cost_ns(average_bytes()) / std::max(cost_ns(average_bytes()), 1.0));
   view.entries = index_.used();
   view.index_capacity = index_.capacity();
   view.storage_bytes = storage_.bytes();

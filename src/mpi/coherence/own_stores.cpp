@@ -12,11 +12,11 @@
 namespace nearcache::mpi {
 namespace {
 
-// one part in this many of the time may go into looks, and into faults on watched pages
-constexpr uint64_t share_of_looks = 100, share_of_faults = 33;
-constexpr uint64_t at_once_ns = 500000;
+// Looks may take one part in this many of the time, and faults on watched pages as much again.
+constexpr uint64_t share_of_time = 100;
+constexpr uint64_t looks_at_once_ns = 500000, faults_at_once_ns = 170000;
 constexpr uint64_t longest_look_ns = 200000;  // beyond it, the process had lost the processor
-constexpr uint64_t fault_ns = 3000;           // the first store to a page after a look
+constexpr uint64_t fault_ns = 1000;           // the first store to a page after a look
 constexpr uint32_t most_dirty_looks = 4;      // consecutive; then a region is volatile
 constexpr uint64_t least_back_off_ns = 1000000, most_back_off_ns = 4000000000;
 
@@ -32,8 +32,8 @@ OwnStores::OwnStores(const void* base, uint64_t bytes, Regions regions, VersionW
       words_(&words->own),
       tracker_(tracker),
       mine_(regions_.mask(0, static_cast<int64_t>(bytes))),
-      looking_(share_of_looks, ns_to_ticks(at_once_ns), clock_ticks()),
-      faulting_(share_of_faults, ns_to_ticks(at_once_ns), clock_ticks()) {
+      looking_(share_of_time, ns_to_ticks(looks_at_once_ns), clock_ticks()),
+      faulting_(share_of_time, ns_to_ticks(faults_at_once_ns), clock_ticks()) {
   words_->fill(0);  // regions without memory never change
   each_region(mine_, [&](uint32_t region) { (*words_)[region] = VersionWords::not_watched; });
   __atomic_store_n(&words->lead, 1 + regions.lead_of(base_, page), __ATOMIC_RELEASE);

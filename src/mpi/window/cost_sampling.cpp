@@ -12,9 +12,8 @@ namespace {
 constexpr uint32_t samples_at_first = 64;  // the first this many due gets are all measured
 constexpr uint32_t sample_every = 32;      // then one in this many misses
 
-// The cost of a hit, its synchronisation and its copy; doubled, because a miss costs bookkeeping
-// that only hits earn back.
-double worthless_below_ns(uint64_t bytes) { return 2 * (35 + 0.08 * static_cast<double>(bytes)); }
+// Twice the cost of a hit, because a miss costs bookkeeping that only hits earn back.
+double worthless_below_ns(uint64_t bytes) { return 2 * least_hit_cost.cost_ns(bytes); }
 
 // The most that gets executed as loads cost, near and far. Near ones may take 600 ns when measured
 // on memory that is new to the processor. Gets from another node are not loads: networks start at

@@ -324,9 +324,8 @@ void Window::estimate_times(Counters* counters) const {
       counters->gets - counters->own_gets - counters->hits_full - counters->hits_pending;
   if (sampling_.costs().samples() == 0) return;
   const double saved =
-      static_cast<double>(hits) * (costs.latency_ns - hit_cost_ns(0)) +
-      static_cast<double>(counters->bytes_from_cache) *
-          (costs.ns_per_byte - (hit_cost_ns(1) - hit_cost_ns(0))) -
+      static_cast<double>(hits) * (costs.latency_ns - hit_cost.latency_ns) +
+      static_cast<double>(counters->bytes_from_cache) * (costs.ns_per_byte - hit_cost.ns_per_byte) -
       static_cast<double>(counters->validations) * costs.cost_ns(sizeof(VersionWords));
   counters->saved_ns = static_cast<uint64_t>(std::max(0.0, saved));
   counters->lost_ns = static_cast<uint64_t>(std::max(0.0, -saved));
