@@ -67,12 +67,12 @@ bool CachingRules::same_cache(const CachingRules& other) const {
 CachedWindow::CachedWindow(const WindowShape& shape, const CachingRules& rules,
                            MemoryBudget* budget, Acquires* acquires, Data data)
     : epochs_(shape.ranks),
+      pending_(shape.ranks, data == Data::moved),
       data_(data),
       shape_(shape),
       rules_(rules),
       budget_(budget),
-      acquires_(acquires),
-      pending_of_target_(shape.ranks) {}
+      acquires_(acquires) {}
 
 void CachedWindow::set_mode(Mode mode) {
   if (mode == rules_.mode) return;
@@ -162,8 +162,8 @@ bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
 
 void CachedWindow::drop_cache() {
   if (cache_ == nullptr) return;
-  // Waiters for gets in flight are still served: their records outlive the cache.
-  for (uint32_t at = 0; at < pending_.size(); ++at) pending_[at].entry = no_entry;
+  // Gets in flight outlive the cache, and still serve those that wait for them.
+  pending_.forget_entries();
   counts_.evictions += cache_->evictions();
   counts_.write_drops += cache_->write_drops();
   budget_->give_back(cache_->memory());
@@ -589,7 +589,7 @@ CachedWindow::Decision CachedWindow::serve_pending(const RemoteGet& get, uint32_
                                                    const Waiter& waiter) {
   served(get.bytes);
   ++counts_.hits_pending;
-  add_waiter(record, waiter);
+  pending_.add_waiter(record, waiter);
   Decision decision;
   decision.answer = Answer::served;
   decision.outcome = Outcome::pending;
@@ -621,7 +621,8 @@ CachedWindow::Decision CachedWindow::join(const RemoteGet& get, const GetCache::
   decision.head = head;
   decision.record = found.token;
   decision.serial = pending_[found.token].serial;
-  decision.waiter = add_waiter(found.token, {no_record, get.origin, get.elements, 0, head});
+  decision.waiter =
+      pending_.add_waiter(found.token, {no_record, get.origin, get.elements, 0, head});
   return decision;
 }
 
@@ -705,28 +706,11 @@ CachedWindow::Decision CachedWindow::miss() const {
   return decision;
 }
 
-uint32_t CachedWindow::add_waiter(uint32_t record, const Waiter& waiter) {
-  if (!moves_data()) return no_record;
-  const uint32_t at = waiters_.take();
-  layout_hold(waiter.elements.layout);
-  waiters_[at] = waiter;
-  waiters_[at].after = pending_[record].waiters;
-  pending_[record].waiters = at;
-  return at;
-}
-
 void CachedWindow::rest_refused(const Decision& decision) {
   if (decision.line.buffer != nullptr)
     line_buffers_.give_back(decision.line.buffer, decision.line.bytes);
-  if (decision.record == no_record || !is_of(decision.record, decision.serial)) return;
-  for (uint32_t* link = &pending_[decision.record].waiters; *link != no_record;
-       link = &waiters_[*link].after) {
-    if (*link != decision.waiter) continue;
-    *link = waiters_[decision.waiter].after;
-    layout_drop(waiters_[decision.waiter].elements.layout);
-    waiters_.give_back(decision.waiter);
-    return;
-  }
+  if (pending_.is_of(decision.record, decision.serial))
+    pending_.remove_waiter(decision.record, decision.waiter);
 }
 
 // --- What is kept of an issued get. ---
@@ -814,11 +798,8 @@ bool CachedWindow::may_be_kept(const RemoteGet& get, const Decision& decision) {
 }
 
 uint32_t CachedWindow::add_record(const RemoteGet& get, const Decision& decision) {
-  const uint32_t at = pending_.take();
-  PendingGet& record = pending_[at];
-  record = PendingGet();
+  PendingGet record;
   record.target = get.key.target;
-  record.serial = ++serials_;
   record.write_seq = decision.write_seq;
   record.origin = get.origin;
   record.elements = get.elements;
@@ -832,10 +813,7 @@ uint32_t CachedWindow::add_record(const RemoteGet& get, const Decision& decision
     record.start = decision.head;
     if (moves_data()) record.origin = static_cast<std::byte*>(get.origin) + decision.head;
   }
-  if (moves_data()) layout_hold(record.elements.layout);
-  pending_.append(&pending_of_target_[record.target], &PendingGet::of_target, at);
-  pending_.append(&pending_of_all_, &PendingGet::of_window, at);
-  return at;
+  return pending_.add(record);
 }
 
 void CachedWindow::inserted(uint32_t target) {
@@ -862,8 +840,8 @@ CachedWindow::Issued CachedWindow::issued(const RemoteGet& asked, const Decision
   }
   const uint32_t record = add_record(get, decision);
   if (line)
-    add_waiter(record, {no_record, asked.origin, asked.elements,
-                        static_cast<uint64_t>(asked.from - get.from), asked.bytes});
+    pending_.add_waiter(record, {no_record, asked.origin, asked.elements,
+                                 static_cast<uint64_t>(asked.from - get.from), asked.bytes});
   EntryId entry = no_entry;
   if (line && (cache_ == nullptr || !may_be_kept(get, decision))) {
     missed(decision, Outcome::failing, &issued);
@@ -891,22 +869,20 @@ CachedWindow::Issued CachedWindow::issued(const RemoteGet& asked, const Decision
 CachedWindow::Completion CachedWindow::begin_sync(Targets targets, bool local) {
   return {
       epochs_.begin(targets, local, cache_ == nullptr ? Epochs::no_mark : cache_->writes().now()),
-      serials_};
+      pending_.last_serial()};
 }
 
 void CachedWindow::end_sync(const Completion& completion, bool succeeded) {
   epochs_.end(completion.sync, succeeded);
   const Targets targets = completion.sync.targets;
   if (!succeeded || targets.is_none()) return;
-  const auto& list = targets.is_all() ? pending_of_all_ : pending_of_target_[targets.rank()];
-  for (uint32_t at = list.first; at != no_record && pending_[at].serial <= completion.up_to;
-       at = list.first)
+  for (uint32_t at; (at = pending_.first(targets, completion.up_to)) != no_record;)
     complete(at, true);
   settle_writes();
 }
 
 bool CachedWindow::request_completed(uint32_t record, uint64_t serial, bool succeeded) {
-  if (!is_of(record, serial)) return false;
+  if (!pending_.is_of(record, serial)) return false;
   complete(record, succeeded);
   return true;
 }
@@ -921,7 +897,9 @@ void CachedWindow::complete(uint32_t record, bool succeeded) {
   const std::byte* packed = moves_data() && delivers ? packed_data(get) : nullptr;
   if (get.polled != 0) compare(get, packed);
   if (get.entry != no_entry && cache_ != nullptr) take_data(get, packed, succeeded);
-  serve_waiters(get, packed, delivers);
+  pending_.take_waiters(record, [&](const Waiter& waiter) {
+    if (delivers) unpack(packed + waiter.start, waiter.bytes, waiter.origin, waiter.elements);
+  });
   release(record);
 }
 
@@ -949,25 +927,10 @@ void CachedWindow::take_data(const PendingGet& get, const std::byte* packed, boo
   cache_->complete(get.entry, get.start + get.bytes, get.write_seq);
 }
 
-void CachedWindow::serve_waiters(const PendingGet& get, const std::byte* packed, bool succeeded) {
-  for (uint32_t at = get.waiters; at != no_record;) {
-    const Waiter waiter = waiters_[at];
-    if (succeeded) unpack(packed + waiter.start, waiter.bytes, waiter.origin, waiter.elements);
-    layout_drop(waiter.elements.layout);
-    waiters_.give_back(at);
-    at = waiter.after;
-  }
-}
-
 void CachedWindow::release(uint32_t record) {
-  PendingGet& get = pending_[record];
-  pending_.remove(&pending_of_target_[get.target], &PendingGet::of_target, record);
-  pending_.remove(&pending_of_all_, &PendingGet::of_window, record);
-  if (moves_data()) layout_drop(get.elements.layout);
+  const PendingGet& get = pending_[record];
   if (get.buffer != nullptr) line_buffers_.give_back(get.buffer, get.bytes);
-  get.serial = 0;
-  get.entry = no_entry;
-  pending_.give_back(record);
+  pending_.remove(record);
 }
 
 // --- Own writes. ---

@@ -273,9 +273,7 @@ class CachedWindow {
   void end_sync(const Completion& completion, bool succeeded);
   // Returns true if no get waits to be stored and no synchronisation is in progress; synced() may
   // then replace begin_sync() and end_sync().
-  bool nothing_to_complete() const {
-    return pending_of_all_.first == no_record && !epochs_.under_way();
-  }
+  bool nothing_to_complete() const { return pending_.none() && !epochs_.under_way(); }
   void synced(Targets targets, bool local, bool succeeded) {
     if (targets.is_one() && !local && succeeded && epochs_.end_alone(targets.rank()))
       return settle_writes();
@@ -289,12 +287,10 @@ class CachedWindow {
   void belongs_to_request(uint32_t record) { pending_[record].of_request = true; }
   uint64_t serial_of(uint32_t record) { return pending_[record].serial; }
   bool fetches_line(uint32_t record, uint64_t serial) {
-    return is_of(record, serial) && pending_[record].buffer != nullptr;
+    return pending_.is_of(record, serial) && pending_[record].buffer != nullptr;
   }
   uint32_t target_of(uint32_t record) { return pending_[record].target; }
-  bool is_of(uint32_t record, uint64_t serial) {
-    return record < pending_.size() && pending_[record].serial == serial;
-  }
+  bool is_of(uint32_t record, uint64_t serial) { return pending_.is_of(record, serial); }
 
   // --- Own writes of [from, to): to be reported before they are issued, and after. ---
   void write_begins(uint32_t target, int64_t from, int64_t to);
@@ -386,7 +382,6 @@ class CachedWindow {
   Decision miss() const;
   bool in_one_run(const RemoteGet& get) const { return !moves_data() || get.elements.contiguous(); }
   uint64_t usable_head(const RemoteGet& get, uint64_t have) const;
-  uint32_t add_waiter(uint32_t record, const Waiter& waiter);
   bool overlaps_outstanding_write(const RemoteGet& get) const;
   bool may_be_kept(const RemoteGet& get, const Decision& decision);
   uint32_t add_record(const RemoteGet& get, const Decision& decision);
@@ -397,13 +392,12 @@ class CachedWindow {
   void complete(uint32_t record, bool succeeded);
   const std::byte* packed_data(const PendingGet& get);
   void take_data(const PendingGet& get, const std::byte* packed, bool succeeded);
-  void serve_waiters(const PendingGet& get, const std::byte* packed, bool succeeded);
   void release(uint32_t record);
 
   // Members that a hit and its flush access come first.
   GetCache* cache_ = nullptr;
   Epochs epochs_;
-  RecordPool<PendingGet>::List pending_of_all_;
+  PendingGets pending_;
   const Data data_;
   WindowShape shape_;
   CachingRules rules_;
@@ -421,13 +415,9 @@ class CachedWindow {
   uint64_t floored_ = 0;                 // the shared cache's floor when stamps were last limited
   double latency_ns_ = 2000, ns_per_byte_ = 0.2;
   uint64_t stamped_ = 0;  // value of acquires_ when stamps were last limited
-  uint64_t serials_ = 0;
   uint64_t insertions_ = 0;
   CacheCounts counts_;  // evictions and write drops are those of dropped caches
   PollDetector polls_;
-  RecordPool<PendingGet> pending_;
-  std::vector<RecordPool<PendingGet>::List> pending_of_target_;
-  RecordPool<Waiter> waiters_;
   std::vector<std::byte> scratch_;
   Region region_;
   Streams streams_;
