@@ -7,6 +7,7 @@ import json
 import os
 import tempfile
 
+from .access_types import TYPES
 from .build import Failure
 from .numbers import median, summarise
 
@@ -17,16 +18,6 @@ MAIN_MB = 1  # the paper's size at which plain, native and Nearcache are compare
 # Equal memory includes Nearcache's metadata. An entry takes some 64 bytes of storage here, and 61
 # bytes (large cache) to 74 bytes (small cache) of metadata.
 ENTRY_BYTES, METADATA_BYTES, METADATA_FIXED = 144, 74, 4096
-TYPES = (
-    "hits_full",
-    "hits_partial",
-    "hits_pending",
-    "direct",
-    "conflicting",
-    "capacity",
-    "failing",
-    "bypassed",
-)
 
 
 def measure(launch, arguments):

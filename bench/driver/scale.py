@@ -18,6 +18,7 @@ import time
 
 from scale import dragonfly, simgrid
 
+from .access_types import TYPES
 from .build import Failure, command
 
 RANKS = (16, 32, 64, 128)
@@ -29,16 +30,6 @@ OPTIONS = {
     "adaptive": {"adaptive": 1, "skip_cheap": 0},
     "default": {"adaptive": 1},
 }
-TYPES = (
-    "hits_full",
-    "hits_pending",
-    "hits_partial",
-    "direct",
-    "conflicting",
-    "capacity",
-    "failing",
-    "bypassed",
-)
 
 
 def measure(launch, arguments):

@@ -11,7 +11,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from . import __version__, advise, build, compare, simulate, tables
+from . import __version__, advise, build, common_options, compare, simulate, tables
 from .ended import signals_as_exceptions
 from .errors import EXIT_UNHEALTHY, Command, Commands, NearcacheError
 
@@ -102,9 +102,7 @@ def run(words: tuple[str, ...], tag: str | None, dry_run: bool, **given: str) ->
 
 @main.command(cls=Command, short_help="Show a JSON report as text or as a page")
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
-@click.option(
-    "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
-)
+@common_options.width
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, allow_dash=True),
@@ -126,9 +124,7 @@ def report(file: str, width: int | None, html: str | None) -> None:
 
 @main.command(cls=Command, short_help="List every option with its default")
 @click.option("--markdown", is_flag=True, help="Print docs/options.md")
-@click.option(
-    "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
-)
+@common_options.width
 def options(markdown: bool, width: int | None) -> None:
     """List every option with its default."""
     from . import listing
@@ -138,9 +134,7 @@ def options(markdown: bool, width: int | None) -> None:
 
 @main.command(cls=Command, short_help="List every counter of the reports")
 @click.option("--markdown", is_flag=True, help="Print as Markdown")
-@click.option(
-    "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
-)
+@common_options.width
 def counters(markdown: bool, width: int | None) -> None:
     """List every counter of the reports."""
     from . import listing

@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from . import report_file
+from . import common_options, report_file
 from .errors import Command, NearcacheError
 from .plain import plain
 from .report_counts import (
@@ -232,9 +232,7 @@ def load(file: str) -> Loaded:
 @click.command(cls=Command, short_help="Show two reports, or two bench results, side by side")
 @click.argument("first", metavar="A", type=click.Path(dir_okay=False))
 @click.argument("second", metavar="B", type=click.Path(dir_okay=False))
-@click.option(
-    "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
-)
+@common_options.width
 def compare(first: str, second: str, width: int | None) -> None:
     """Show the JSON reports A and B of two runs, or two results of bench/run, side by side: first what they were run with that
     differs, then each figure and B over A. Medians whose 95% intervals do not meet are marked with *.

@@ -66,13 +66,7 @@ class CurveRun {
   void note(const TraceWindowInfo& info, const Reuse& reuse) {
     const size_t at = content_of(info, &contents_);
     WindowContent& content = contents_[at];
-    ++content.ranks;
-    content.gets += reuse.gets;
-    content.bytes += reuse.bytes;
-    content.own_gets += reuse.own_gets;
-    content.distinct_keys += reuse.keys.size();
-    content.distinct_bytes += reuse.distinct_bytes;
-    content.largest_rank_bytes = std::max(content.largest_rank_bytes, reuse.distinct_bytes);
+    content.add(reuse);
     content.stored_bytes += reuse.stored_bytes(granule_bytes);
     content.largest_rank_room =
         std::max(content.largest_rank_room, reuse.stored_bytes(Lines::shortest));

@@ -217,6 +217,24 @@ std::string notes_on(const Traces& traces) {
   return text;
 }
 
+// Explains the last rows of the table.
+static std::string bounds_text(const Study& study, bool shared) {
+  std::string text =
+      "cost%: share of the gets' cost that is saved. best fixed and clairvoyant are feasible "
+      "with hindsight: lower bounds of the best\n"
+      "possible; infinite: no cache that fetches only what was requested saves more.\n";
+  if (shared)
+    text +=
+        "All three are of a cache for each rank: what is shared may save more. others%: gets "
+        "served from what another rank of the node fetched.\n";
+  if (study.bounds_rate < 1)
+    text += fmt::format(
+        "best fixed and clairvoyant were computed from a sample of 1 key in {:.3g} where traces "
+        "are long.\n",
+        1 / study.bounds_rate);
+  return text;
+}
+
 std::string study_text(const StudyOptions& options, const Study& study) {
   std::string text = head_text(options, study) + "\n";
   const auto line = [&text](const std::string& storage, const std::string& policy,
@@ -252,22 +270,7 @@ std::string study_text(const StudyOptions& options, const Study& study) {
       });
     }
   }
-  if (!study.bounds.empty()) {
-    text +=
-        "\ncost%: share of the gets' cost that is saved. best fixed and clairvoyant are feasible "
-        "with hindsight: lower bounds of the best\n"
-        "possible; infinite: no cache that fetches only what was requested saves more.\n";
-    if (shared)
-      text +=
-          "All three are of a cache for each rank: what is shared may save more. others%: gets "
-          "served from what another rank of the node fetched.\n";
-    if (study.bounds_rate < 1)
-      text += fmt::format(
-          "best fixed and clairvoyant were computed from a sample of 1 key in {:.3g} where traces "
-          "are long.\n",
-          1 / study.bounds_rate);
-  }
-  return text;
+  return study.bounds.empty() ? text : text + "\n" + bounds_text(study, shared);
 }
 
 std::string study_csv(const StudyOptions& options, const Study& study) {

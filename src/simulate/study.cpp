@@ -131,14 +131,7 @@ class StudyRun {
       const Reuse& window = reuse[at];
       content.windows.push_back({window.keys.size(), window.distinct_bytes});
       if (!options_.selection.has(trace.windows[at])) continue;
-      WindowContent& all = study_.windows[content_of(trace.windows[at], &study_.windows)];
-      ++all.ranks;
-      all.gets += window.gets;
-      all.bytes += window.bytes;
-      all.own_gets += window.own_gets;
-      all.distinct_keys += window.keys.size();
-      all.distinct_bytes += window.distinct_bytes;
-      all.largest_rank_bytes = std::max(all.largest_rank_bytes, window.distinct_bytes);
+      study_.windows[content_of(trace.windows[at], &study_.windows)].add(window);
       study_.gets += window.gets;
       study_.bytes += window.bytes;
     }
@@ -279,6 +272,16 @@ class StudyRun {
 };
 
 }  // namespace
+
+void WindowContent::add(const Reuse& reuse) {
+  ++ranks;
+  gets += reuse.gets;
+  bytes += reuse.bytes;
+  own_gets += reuse.own_gets;
+  distinct_keys += reuse.keys.size();
+  distinct_bytes += reuse.distinct_bytes;
+  largest_rank_bytes = std::max(largest_rank_bytes, reuse.distinct_bytes);
+}
 
 size_t content_of(const TraceWindowInfo& info, std::vector<WindowContent>* windows) {
   for (size_t at = 0; at < windows->size(); ++at) {

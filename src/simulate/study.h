@@ -12,6 +12,7 @@
 #include "simulate/cost.h"
 #include "simulate/rank.h"
 #include "simulate/region_versions.h"
+#include "simulate/reuse.h"
 #include "simulate/window_replay.h"
 
 namespace nearcache::simulate {
@@ -68,6 +69,9 @@ struct WindowContent {
   // Of the rank with the most: distinct bytes, and the storage needed for all of them, including
   // the lines around small gets.
   uint64_t largest_rank_bytes = 0, largest_rank_room = 0;
+
+  // Adds what one rank uses of it, except for the storage that this takes.
+  void add(const Reuse& reuse);
 };
 
 struct StudyRow {

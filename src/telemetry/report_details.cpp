@@ -251,62 +251,76 @@ std::vector<uint64_t> ReportDetails::pack(const Profile& profile,
   return words;
 }
 
-bool ReportDetails::add(int rank, const std::vector<uint64_t>& packed) {
+// The profile of one rank.
+struct ReportDetails::OfRank {
+  Timeline timeline;
+  std::vector<Profile::Size> sizes = std::vector<Profile::Size>(classes);
+  std::vector<std::pair<uint64_t, Profile::Target>> targets = {};
+  std::vector<Profile::Adaptation> adaptations = {};
+  double scale = 1;
+  std::vector<ReuseClass> reuse = std::vector<ReuseClass>(classes);
+  std::optional<SymmetricProfile> symmetric = {};
+};
+
+// Returns none if the words are malformed.
+std::optional<ReportDetails::OfRank> ReportDetails::unpack(const std::vector<uint64_t>& packed) {
   Words words(packed);
   const uint64_t slot_ns = words.next();
   const size_t slots = words.count(point_words);
-  if (!words.good || !is_slot(slot_ns) || slots > Timeline::most_slots) return false;
-  Timeline timeline(slot_ns);
+  if (!words.good || !is_slot(slot_ns) || slots > Timeline::most_slots) return {};
+  OfRank its{Timeline(slot_ns)};
   for (size_t i = 0; i < slots; ++i) {
     ProfilePoint point;
     for (uint64_t& count : point.gets) count = words.next();
     point.hits_shared = words.next();
     point.levels = {words.next(), words.next(), words.next(), words.next()};
-    timeline.advance(i * slot_ns, point);
+    its.timeline.advance(i * slot_ns, point);
   }
-  std::vector<Profile::Size> sizes(classes);
-  for (Profile::Size& size : sizes) size = {words.next(), words.next()};
-  std::vector<std::pair<uint64_t, Profile::Target>> targets(words.count(5));
-  for (auto& [target, t] : targets) {
+  for (Profile::Size& size : its.sizes) size = {words.next(), words.next()};
+  its.targets.resize(words.count(5));
+  for (auto& [target, t] : its.targets) {
     target = words.next();
     t = {words.next(), words.next(), words.next(), words.next()};
   }
-  std::vector<Adaptation> adaptations(words.count(4));
-  for (Adaptation& a : adaptations) {
-    a.rank = rank;
-    a.what = {static_cast<int64_t>(words.next()), words.next(), words.next(), words.next()};
+  its.adaptations.resize(words.count(4));
+  for (Profile::Adaptation& a : its.adaptations)
+    a = {static_cast<int64_t>(words.next()), words.next(), words.next(), words.next()};
+  its.scale = static_cast<double>(words.next());
+  for (ReuseClass& c : its.reuse) {
+    c.keys = its.scale * static_cast<double>(words.next());
+    c.gets = its.scale * static_cast<double>(words.next());
   }
-  const auto scale = static_cast<double>(words.next());
-  std::vector<ReuseClass> reuse(classes);
-  for (ReuseClass& c : reuse) {
-    c.keys = scale * static_cast<double>(words.next());
-    c.gets = scale * static_cast<double>(words.next());
-  }
-  const bool symmetric = words.good && !words.at_end();
-  const SymmetricProfile more = symmetric ? next_symmetric(&words) : SymmetricProfile();
-  if (!words.good || !words.at_end() || scale < 1) return false;
+  if (words.good && !words.at_end()) its.symmetric = next_symmetric(&words);
+  if (!words.good || !words.at_end() || its.scale < 1) return {};
+  return its;
+}
 
+bool ReportDetails::add(int rank, const std::vector<uint64_t>& packed) {
+  std::optional<OfRank> its = unpack(packed);
+  if (!its) return false;
   ++ranks_;
-  symmetric_ = symmetric_ || symmetric;
-  add_to(&sums_, more);
-  timelines_.push_back(std::move(timeline));
+  if (its->symmetric) {
+    symmetric_ = true;
+    add_to(&sums_, *its->symmetric);
+  }
+  timelines_.push_back(std::move(its->timeline));
   sizes_.resize(classes);
   reuse_.resize(classes);
   for (size_t i = 0; i < classes; ++i) {
-    sizes_[i].gets += sizes[i].gets;
-    sizes_[i].hits += sizes[i].hits;
-    reuse_[i].keys += reuse[i].keys;
-    reuse_[i].gets += reuse[i].gets;
+    sizes_[i].gets += its->sizes[i].gets;
+    sizes_[i].hits += its->sizes[i].hits;
+    reuse_[i].keys += its->reuse[i].keys;
+    reuse_[i].gets += its->reuse[i].gets;
   }
-  for (const auto& [target, t] : targets) {
+  for (const auto& [target, t] : its->targets) {
     Profile::Target& sum = targets_[target];
     sum.gets += t.gets;
     sum.hits += t.hits;
     sum.bytes += t.bytes;
     sum.bytes_from_cache += t.bytes_from_cache;
   }
-  adaptations_.insert(adaptations_.end(), adaptations.begin(), adaptations.end());
-  sampled_ = std::min(sampled_, 1 / scale);
+  for (const Profile::Adaptation& what : its->adaptations) adaptations_.push_back({rank, what});
+  sampled_ = std::min(sampled_, 1 / its->scale);
   return true;
 }
 

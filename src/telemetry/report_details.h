@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ class ReportDetails {
   struct ReuseClass {
     double keys = 0, gets = 0;  // scaled up from the sample
   };
+
+  struct OfRank;
+  static std::optional<OfRank> unpack(const std::vector<uint64_t>& packed);
 
   int ranks_ = 0;
   std::vector<Timeline> timelines_;

@@ -11,6 +11,7 @@ from typing import Any, Union
 
 import click
 
+from .. import common_options
 from ..ended import signals_as_exceptions, told
 from ..errors import Command, NearcacheError
 from ..files import check_folder, write_whole
@@ -69,9 +70,7 @@ def checked_model(
     metavar="FILE",
     help="Also write the advice as JSON; - is standard output, without the text",
 )
-@click.option(
-    "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
-)
+@common_options.width
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 def advise(
     words: tuple[str, ...],
