@@ -247,7 +247,7 @@ void ConnectionFabric::take_hello(Connection* connection, const Hello& hello) {
 
 void ConnectionFabric::take_challenge(Connection* connection, const Challenge& challenge) {
   if (challenge.proof != acceptor_proof(secret_, connection->hello))
-    return lose(connection, "who listens at its address does not know this job's secret");
+    return lose(connection, "whoever listens at its address does not know this job's secret");
   connection->state = State::answered;
   say(connection, Answer{initiator_proof(secret_, connection->hello, challenge.nonce)});
 }

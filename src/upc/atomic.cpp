@@ -97,7 +97,7 @@ ncupc_ptr ncupc_all_atomicdomain_alloc(const char* file, int line, upc_type_t ty
   const AtomicType atomic_type = atomic_type_of(type);
   if (atomic_type.family == Family::none) fail(call, "type %d is not one of atomic domains", type);
   if ((ops & ~operations_on(atomic_type)) != 0)
-    fail(call, "operations 0x%lx are not for this type", ops & ~operations_on(atomic_type));
+    fail(call, "operations 0x%lx cannot be used with this type", ops & ~operations_on(atomic_type));
   agree(call, static_cast<uint64_t>(type));
   agree(call, ops);
   agree(call, static_cast<uint64_t>(hints));

@@ -35,7 +35,7 @@ size_t checked_root(const Call& call, int root) {
 template <class T>
 void fold(const Call& call, upc_op_t op, void* to, const char* values, size_t last) {
   if (op == UPC_FUNC || op == UPC_NONCOMM_FUNC)
-    fail(call, "functions of the caller's own are not for values");
+    fail(call, "UPC_FUNC and UPC_NONCOMM_FUNC cannot be used with values");
   const Operation<T> known = operation<T>(call, op, nullptr);
   T result;
   std::memcpy(&result, values, sizeof result);

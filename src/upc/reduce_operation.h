@@ -138,7 +138,7 @@ Operation<T> operation(const Call& call, upc_op_t op, T (*function)(T, T)) {
     if (op == UPC_OR) return built_in<T, Or>();
     if (op == UPC_XOR) return built_in<T, Xor>();
   } else if (op == UPC_AND || op == UPC_OR || op == UPC_XOR) {
-    fail(call, "UPC_AND, UPC_OR and UPC_XOR are not for floating-point elements");
+    fail(call, "UPC_AND, UPC_OR and UPC_XOR cannot be used with floating-point elements");
   }
   switch (op) {
     case UPC_ADD:

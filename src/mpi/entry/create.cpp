@@ -180,7 +180,7 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* c
   const std::vector<int> members = context.world.members(comm);
   if (!context.world.known()) return "MPI is about to end";
   if (members.empty())
-    return "its communicator reaches outside of the ranks that were started together";
+    return "its communicator reaches beyond the ranks that were started together";
   World::Met met;
   const bool late = !context.world.meet(comm, members, &met, patience_ns(identity->ranks));
   if (met.left_alone) return "one of its ranks was late";

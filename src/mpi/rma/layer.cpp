@@ -238,7 +238,7 @@ int create_window(MPI_Comm comm, MPI_Info info, MPI_Win* win, Host host, Make ma
   Hints hints;
   hints.take(info);
   Agreed agreed{.members = members_of(comm)};
-  std::string why = "its communicator reaches outside of the ranks that were started together";
+  std::string why = "its communicator reaches beyond the ranks that were started together";
   if (!agreed.members.empty()) {
     context.devices.look();
     const auto make_part = [&](Part* own) { return !context.devices.present() && make(own); };
