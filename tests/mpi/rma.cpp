@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <climits>
 #include <complex>
 #include <cstdio>
 #include <cstring>
@@ -798,6 +799,7 @@ void errors_of_one_epoch(MPI_Win win) {
   EXPECT_EQ(class_of(MPI_Win_lock_all(0, win)), MPI_ERR_RMA_SYNC);
   EXPECT_EQ(put(ranks, 0), MPI_ERR_RANK);
   EXPECT_EQ(put(-7, 0), MPI_ERR_RANK);
+  EXPECT_EQ(put(INT_MIN, 0), MPI_ERR_RANK);
   EXPECT_EQ(put(MPI_PROC_NULL, 0), MPI_SUCCESS);
   EXPECT_EQ(put(to, -1), MPI_ERR_DISP);
   EXPECT_EQ(class_of(MPI_Put(&value, -1, MPI_INT64_T, to, 0, -1, MPI_INT64_T, win)), MPI_ERR_COUNT);

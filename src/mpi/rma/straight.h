@@ -154,6 +154,8 @@ class Straight {
         first_(static_cast<unsigned>(row.front().rank)),
         count_(static_cast<unsigned>(row.size())),
         row_(row.data()),
+        near_rank_(row.front().rank),
+        near_(row.data()),
         below_(&engine->below()),
         readers_(context.phases.word_of_readers()),
         engine_(engine),
