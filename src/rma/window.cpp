@@ -87,12 +87,13 @@ void Window::reach(Near* near) const {
   const uint64_t place = near->commons->place, size = near->commons->size;
   const Commons::Where where = near->commons->where;
   near->unit = std::max<int64_t>(near->commons->unit, 1);
+  if (engine_->is_lost(members_.peer(near->rank))) return;
   if (where == Commons::Where::arena) {
     const bool held = node_->holds(place, size);
     near->reach_memory(held ? node_->at(place) : nullptr, held ? size : 0);
   } else if (where == Commons::Where::process) {
     const Node::Process process = node_->process(static_cast<size_t>(near->place));
-    if (!process.reachable || engine_->is_lost(members_.peer(near->rank))) return;
+    if (!process.reachable) return;
     near->process = process.number;
     near->reach = Near::Reach::process;
   }

@@ -1017,6 +1017,23 @@ TEST(Rma, AFenceThatWillNotEndHoldsUpNobody) {
   }
 }
 
+// Its memory may still be there, but operations on it are errors.
+TEST(Rma, AMemberThatIsLostBeforeItIsFoundIsNotReached) {
+  for (const Memories memories : {Memories::arena, Memories::process}) {
+    Job job(2, 1, 64, 2, memories);
+    std::vector<Window*> opened;
+    for (size_t rank = 0; rank < 2; ++rank) {
+      opened.push_back(job.engines[rank]->open(Job::window_id + 1, Members(2),
+                                               Memory::fixed(job.memory[rank].data(), 512, 8),
+                                               job.nodes[rank].get()));
+    }
+    job.engines[0]->lost(1, "");
+    EXPECT_TRUE(opened[0]->find_nears());
+    EXPECT_TRUE(opened[0]->near(1)->reaches(Near::Reach::messages));
+    EXPECT_FALSE(opened[0]->ready(1));
+  }
+}
+
 TEST(Rma, WhatWaitsForALockIsAnsweredWhenItsWindowIsClosed) {
   Job job(3, 25);
   job.window(1).lock(0, LockType::exclusive, false);

@@ -226,7 +226,10 @@ rma::Window* open_window(const Part& part, const Agreed& agreed) {
                                    agreed.shares ? station.node() : nullptr);
     station.engine().end_opening();
   }
-  station.agent().wait(&window->bell(), [&] { return window->find_nears() || window->broken(); });
+  station.agent().wait(&window->bell(), [&] {
+    const rma::Agent::Lock lock(&station.agent());
+    return window->find_nears() || window->broken();
+  });
   return window;
 }
 
