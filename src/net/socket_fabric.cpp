@@ -20,6 +20,8 @@ namespace nearcache::net {
 namespace {
 
 constexpr size_t least_read = 64 << 10;
+// From one connection in a poll: others get their turn, and threads that want the caller's lock.
+constexpr int most_reads = 16;
 constexpr int polls_between_looks = 8;  // polls of the connection in use, until all are polled
 constexpr int times_to_separate = 32;
 
@@ -269,7 +271,7 @@ void SocketFabric::finish_connecting(Connection* connection) {
 }
 
 void SocketFabric::read(Connection* connection) {
-  while (read_more(connection)) {
+  for (int reads = 0; reads < most_reads && read_more(connection); ++reads) {
   }
 }
 

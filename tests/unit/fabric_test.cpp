@@ -479,6 +479,35 @@ TYPED_TEST(Fabrics, WhatIsNotTakenForLongIsNotLost) {
       job.run([&] { return job.listeners[0].total() == 200 && job.listeners[1].total() == 400; }));
 }
 
+// Whoever polls holds a lock that others want.
+TYPED_TEST(Fabrics, APollEndsThoughMoreKeepsComing) {
+  Job<TypeParam> job(2);
+  constexpr size_t length = 64 << 10;
+  constexpr uint64_t enough = 2000;
+  struct Greedy final : Receiver {
+    Job<TypeParam>* job;
+    uint64_t sent = 0, taken = 0;
+    void received(int, std::span<const std::byte>) override {
+      ++taken;
+      ask();
+    }
+    void lost(int, const std::string& why) override { ADD_FAILURE() << why; }
+    void ask() {
+      if (sent < enough) job->fabrics[0]->send(1, bytes_of(sent++, length));
+      job->fabrics[0]->poll(job->listeners[0]);
+    }
+  } receiver;
+  receiver.job = &job;
+  for (int i = 0; i < 8; ++i) receiver.ask();
+  for (int turn = 0; receiver.taken < enough && turn < 100000; ++turn) {
+    const uint64_t before = receiver.taken;
+    job.fabrics[1]->poll(receiver);
+    EXPECT_LT(receiver.taken - before, enough / 10);
+    job.fabrics[0]->poll(job.listeners[0]);
+  }
+  EXPECT_EQ(receiver.taken, enough);
+}
+
 using ByMemory = Job<NodeFabric>;
 
 TEST(NodeFabric, NobodyRingsWhereSomebodyLooks) {
