@@ -11,9 +11,12 @@ SentLayouts::Sent* SentLayouts::use(const ElementLayout& layout, uint64_t share,
   } else {
     const uint64_t cost = layout_cost(layout.blocks);
     uint64_t in_use = 0;
-    for (const Sent& each : sent_) in_use += each.users > 0 ? layout_cost(each.blocks) : 0;
-    if (in_use + cost > share) return nullptr;
-    for (auto each = sent_.end(); cost_ + cost > share;) {
+    size_t users = 0;
+    for (const Sent& each : sent_) {
+      if (each.users > 0) in_use += layout_cost(each.blocks), ++users;
+    }
+    if (in_use + cost > share || users == most) return nullptr;
+    for (auto each = sent_.end(); cost_ + cost > share || sent_.size() == most;) {
       if ((--each)->users > 0) continue;
       take_back->push_back(each->number);
       cost_ -= layout_cost(each->blocks);

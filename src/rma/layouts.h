@@ -60,6 +60,8 @@ inline uint64_t layout_cost(uint64_t blocks) { return blocks + 16; }
 // At an origin: what one target has been told.
 class SentLayouts {
  public:
+  // Each operation looks for its layout among all of them.
+  static constexpr size_t most = 256;
   struct Sent {
     uint64_t number, blocks;
     uint64_t told = 0;  // blocks told so far

@@ -193,6 +193,28 @@ TEST(Rma, LayoutsThatDoNotFitTakeThePlaceOfOthersOrGoAsRuns) {
   EXPECT_EQ(job.window(0).take_error(1), Status::ok);
 }
 
+// Or else each operation of a program that always makes new datatypes takes longer than the last.
+TEST(Rma, LayoutsThatAreNotUsedAgainAreWithdrawn) {
+  SentLayouts sent;
+  std::vector<uint64_t> withdrawn;
+  const auto use = [&](uint64_t number) {
+    return sent.use({.number = number, .blocks = 8}, layout_share(2), &withdrawn);
+  };
+  SentLayouts::Sent* const first = use(1);
+  for (uint64_t number = 2; number <= 10000; ++number) {
+    SentLayouts::Sent* const next = use(number);
+    ASSERT_NE(next, nullptr);
+    --next->users;
+  }
+  EXPECT_EQ(withdrawn.size(), 10000 - SentLayouts::most);
+  EXPECT_EQ(withdrawn.front(), 2u);
+  EXPECT_EQ(use(1), first);  // whose user was there all the time
+  // Nor if there are users of all of them.
+  for (uint64_t number = 20001; number < 20000 + SentLayouts::most; ++number)
+    EXPECT_NE(use(number), nullptr);
+  EXPECT_EQ(use(30000), nullptr);
+}
+
 // The layout is sent and used behind a lock that another rank holds, and withdrawn before the lock
 // is granted: waiting operations must keep the layout that they meant.
 TEST(Rma, LayoutsKeepTheirMeaningBehindALock) {
