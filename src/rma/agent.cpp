@@ -203,6 +203,11 @@ void Agent::tell_others() {
   tell_followers();
 }
 
+// Another thread may wait for it.
+void Agent::take_own() {
+  if (engine_->run_own()) tell_others();
+}
+
 void Agent::wait_for(Condition done, Step step, bool together) {
   if (engine_->run_own()) {
     tell_others();

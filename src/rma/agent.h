@@ -197,8 +197,11 @@ class Agent {
   void give_way();
   void call_host();
   void send(Step step) {
+    if (engine_->has_own()) [[unlikely]]
+      take_own();
     if (engine_->holds()) send_held(step);
   }
+  void take_own();
   void send_held(Step step);
   void note_call();
   void disarm();

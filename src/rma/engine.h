@@ -64,6 +64,8 @@ class Engine final : public net::Receiver {
     if (std::ranges::find(queueing_, window) == queueing_.end()) queueing_.push_back(window);
   }
   bool expects_turns() const { return !queueing_.empty(); }
+  // This rank has sent something to itself that is not executed yet.
+  bool has_own() const { return outbox_.has_own(); }
   // Executes what this rank has sent to itself, without polling the fabric. Returns true if there
   // was anything.
   bool run_own();

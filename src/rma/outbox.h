@@ -34,6 +34,7 @@ class Outbox {
   bool holds() const { return holds_.load(std::memory_order_relaxed); }
   // Sets `mark` to true whenever something is held; its user resets it.
   void set_mark(std::atomic<bool>* mark) { mark_ = mark; }
+  bool has_own() const { return !own_->empty(); }
   // Takes the messages that this rank has sent to itself. Returns false if there are none.
   bool take_own(BatchWriter* batch);
 

@@ -192,7 +192,7 @@ class Window {
     return node_ != nullptr && !all_near_ ? fence_.entered() : 0;
   }
 
-  // Returns true if this rank has something to send.
+  // Returns true if this rank has something to send, be it to itself.
   bool post(std::span<const int> origins);
   // Begins an access epoch: returns true once all near targets have posted, whose posts it uses up,
   // and no far target is crowded(). Far targets need not have posted: what is sent to them waits

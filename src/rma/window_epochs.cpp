@@ -77,7 +77,7 @@ bool Window::post(std::span<const int> origins) {
     }
   }
   take_ahead();
-  return engine_->holds();
+  return engine_->holds() || engine_->has_own();
 }
 
 namespace {

@@ -238,6 +238,43 @@ TEST_P(Agents, WhoWaitsForNothingSendsTheSecondTimeOnly) {
   }
 }
 
+// As when two threads post and start on the own rank.
+TEST_P(Agents, AThreadThatSleepsLearnsWhatAnotherTellsItsRank) {
+  begin(2);
+  Rank& rank = *ranks[0];
+  const int self[] = {0};
+  const auto told = [&](auto done, auto tell) {
+    std::atomic<bool> over{false};
+    std::thread waits([&] {
+      const Agent::Lock lock(rank.agent.get());
+      rank.agent->wait(lock, done);
+      over = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    {
+      const Agent::Lock lock(rank.agent.get());
+      tell(lock);
+    }
+    for (int turn = 0; !over && turn < 2000; ++turn)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const bool learned = over;
+    rank.fabric->ring();
+    waits.join();
+    return learned;
+  };
+  const auto nothing = [] { return true; };
+  EXPECT_TRUE(told([&] { return rank.window->started(self); },
+                   [&](const Agent::Lock& lock) {
+                     EXPECT_TRUE(rank.window->post(self));
+                     rank.agent->send(lock, Agent::Step::post);
+                   }));
+  EXPECT_TRUE(told([&] { return rank.window->completed_by(1); },
+                   [&](const Agent::Lock& lock) {
+                     rank.window->complete(self);
+                     rank.agent->wait(lock, nothing, Agent::Step::complete);
+                   }));
+}
+
 TEST_P(Agents, AThreadThatWaitsElsewhereServesAndTheAgentAfterIt) {
   begin(2);
   std::atomic<bool> over{false};
