@@ -191,13 +191,15 @@ bool Window::reached(int rank, Mark mark) const {
 }
 
 void Window::flush_all() {
-  targets_.each([&](const Target& to) { flush(to.rank); });
+  targets_.each([&](const Target& to) {
+    if (!to.awaited) flush(to.rank);
+  });
 }
 
 // What other threads issue in the meantime is not answered unless somebody asks for it.
 bool Window::all_reached() const {
   return transferred() && targets_.all_of([](const Target& to) {
-    return to.traffic == nullptr || to.traffic->reached >= to.traffic->answered;
+    return to.awaited || to.traffic == nullptr || to.traffic->reached >= to.traffic->answered;
   });
 }
 

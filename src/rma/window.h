@@ -166,6 +166,12 @@ class Window {
   void lock(int rank, LockType type, bool no_check);
   // Requests the lock at once.
   Mark lock_now(int rank);
+  // A thread waits for this lock, and no operation has been issued under it: flush_all() and
+  // all_reached() leave the target out.
+  void await_lock(int rank, bool waits) { target(rank).awaited = waits; }
+  bool lock_is_awaited(int rank) const;
+  // Whether the lock is wanted, without a thread that waits for it, and may not be granted yet.
+  bool lock_is_due(int rank);
   // When the mark is reached, everything is executed and the lock is released.
   Mark unlock(int rank);
   // A shared lock of each target, requested with the first operation on it.
@@ -257,8 +263,9 @@ class Window {
     Lock lock = Lock::none;
     LockType type = LockType::shared;
     Status error = Status::ok;
-    bool refused = false;     // the lock is refused, because nobody knows who has it
-    uint64_t operations = 0;  // since the last fence
+    bool refused : 1 = false;  // the lock is refused, because nobody knows who has it
+    bool awaited : 1 = false;  // await_lock()
+    uint64_t operations = 0;   // since the last fence
     std::unique_ptr<Traffic> traffic;
 
     // Everything issued is known to be executed.

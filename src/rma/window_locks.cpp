@@ -108,6 +108,19 @@ Mark Window::lock_now(int rank) {
   return traffic.issued;
 }
 
+bool Window::lock_is_awaited(int rank) const {
+  const Target* const to = known(rank);
+  return to != nullptr && to->awaited;
+}
+
+bool Window::lock_is_due(int rank) {
+  const Target* const to = known(rank);
+  if (to == nullptr || to->awaited) return false;
+  const bool asked = to->lock == Lock::held && to->traffic != nullptr &&
+                     to->traffic->reached <= to->traffic->locked_at;
+  return to->lock == Lock::wanted || asked || queued(rank);
+}
+
 Mark Window::unlock(int rank) {
   if (Near* const near = this->near(rank); near != nullptr) {
     if (near->queued) return defer(near, true);

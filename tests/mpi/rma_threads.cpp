@@ -1,6 +1,7 @@
 // Threads of all ranks use one window of the RMA engine at the same time, and each also uses a
 // window of its own.
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -126,11 +127,39 @@ void of_windows_of_their_own() {
   for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
 }
 
+// Each rank has its own lock and asks for that of the next, in another thread. A flush of all is no
+// reason to wait for the answer.
+void of_locks_that_others_hold() {
+  const int next = (rank + 1) % ranks;
+  int64_t* memory;
+  MPI_Win win;
+  MPI_Win_allocate(8, 8, MPI_INFO_NULL, check::world, &memory, &win);
+  *memory = 0;
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
+  MPI_Barrier(check::world);
+  std::thread asks([&] {
+    const int64_t one = 1;
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, win);
+    MPI_Put(&one, 1, MPI_INT64_T, next, 0, 1, MPI_INT64_T, win);
+    MPI_Win_unlock(next, win);
+  });
+  usleep(20000);
+  MPI_Win_flush_all(win);
+  MPI_Win_unlock(rank, win);
+  asks.join();
+  MPI_Barrier(check::world);
+  MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
+  EXPECT_EQ(*memory, 1);
+  MPI_Win_unlock(rank, win);
+  MPI_Win_free(&win);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  return check::run(
-      argc, argv, 2,
-      {{"of_one_window", of_one_window}, {"of_windows_of_their_own", of_windows_of_their_own}},
-      MPI_THREAD_MULTIPLE);
+  return check::run(argc, argv, 2,
+                    {{"of_one_window", of_one_window},
+                     {"of_windows_of_their_own", of_windows_of_their_own},
+                     {"of_locks_that_others_hold", of_locks_that_others_hold}},
+                    MPI_THREAD_MULTIPLE);
 }

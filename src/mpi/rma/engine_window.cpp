@@ -159,7 +159,9 @@ void EngineWindow::await_turn_in_queue(rma::Agent::Lock* lock, int rank) {
 }
 
 void EngineWindow::await_turns(rma::Agent::Lock* lock) {
-  for (const rma::Near& near : window_->nears()) await_turn(lock, near.rank);
+  for (const rma::Near& near : window_->nears()) {
+    if (near.queued && !window_->lock_is_awaited(near.rank)) await_turn_in_queue(lock, near.rank);
+  }
 }
 
 void EngineWindow::hand_over(const rma::Near& near) {
@@ -618,33 +620,52 @@ bool EngineWindow::lock_near(int type, rma::Near* near, int assert) {
   return true;
 }
 
+// If several threads lock targets, each waits for its lock. Otherwise a flush of all by a thread
+// that holds one would wait for another's, and might never end.
 int EngineWindow::lock_in_full(int type, int rank, int assert) {
-  if (const int wrong = begin_lock(type, rank, assert); wrong != MPI_SUCCESS) return wrong;
-  return rank == window_->rank() ? lock_own() : MPI_SUCCESS;
+  bool waits = false;
+  if (const int wrong = begin_lock(type, rank, assert, &waits); wrong != MPI_SUCCESS) return wrong;
+  return waits ? await_lock(rank) : MPI_SUCCESS;
 }
 
-// From now on the program may access its own memory by loads and stores.
-int EngineWindow::lock_own() {
-  const int rank = window_->rank();
+// If it is the rank's own, the program may then access its memory by loads and stores.
+int EngineWindow::await_lock(int rank) {
   rma::Agent::Lock lock(&station_->agent());
+  if (several_threads_lock()) await_locks_that_are_due(&lock);
   const Mark mark = window_->lock_now(rank);
   station_->agent().send(lock);
   await_turn(&lock, rank);
   wait_until(lock, [&] { return window_->reached(rank, mark); });
+  if (window_->lock_is_awaited(rank)) window_->await_lock(rank, false);
   return settled(window_->take_error(rank));
 }
 
-int EngineWindow::begin_lock(int type, int rank, int assert) {
+// The first thread has not waited for its lock.
+void EngineWindow::await_locks_that_are_due(rma::Agent::Lock* lock) {
+  for (const int rank : std::vector(locks_.begin(), locks_.end())) {
+    if (rank == MPI_PROC_NULL || !window_->lock_is_due(rank)) continue;
+    const Mark mark = window_->flush(rank);
+    await_turn(lock, rank);
+    wait_until(*lock, [&] { return window_->reached(rank, mark); });
+  }
+}
+
+int EngineWindow::begin_lock(int type, int rank, int assert, bool* waits) {
   const rma::Agent::Lock lock(&station_->agent());
   if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) return MPI_ERR_LOCKTYPE;
   if ((assert & ~MPI_MODE_NOCHECK) != 0) return MPI_ERR_ASSERT;
   if (rank != MPI_PROC_NULL && !valid_rank(rank)) return MPI_ERR_RANK;
   if (all_locked_ || starting_ || locked_alone(rank)) return MPI_ERR_RMA_SYNC;
   if (fenced_) end_fences();
+  if (no_locks()) locker_ = std::this_thread::get_id();
+  if (several_threads_lock()) locker_ = {};
   locks_.insert(rank);
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  const bool no_check = (MPI_MODE_NOCHECK & assert) != 0;
   window_->lock(rank, type == MPI_LOCK_EXCLUSIVE ? LockType::exclusive : LockType::shared,
-                (MPI_MODE_NOCHECK & assert) != 0);
+                no_check);
+  *waits = !no_check && (rank == window_->rank() || several_threads_lock());
+  if (*waits) window_->await_lock(rank, true);
   station_->agent().send(lock);
   return MPI_SUCCESS;
 }
@@ -672,7 +693,7 @@ int EngineWindow::unlock_in_full(int rank) {
 
 int EngineWindow::lock_all_in_full(int assert) {
   if (const int wrong = begin_lock_all(assert); wrong != MPI_SUCCESS) return wrong;
-  return lock_own();
+  return await_lock(window_->rank());
 }
 
 int EngineWindow::begin_lock_all(int assert) {

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -334,8 +335,9 @@ class EngineWindow {
   int accumulate_in_full(const OriginBuffer& origin, const ResultBuffer* result,
                          const Target& target, MPI_Op op);
   int lock_in_full(int type, int rank, int assert);
-  int begin_lock(int type, int rank, int assert);
-  int lock_own();
+  int begin_lock(int type, int rank, int assert, bool* waits);
+  int await_lock(int rank);
+  void await_locks_that_are_due(rma::Agent::Lock* lock);
   int unlock_in_full(int rank);
   int lock_all_in_full(int assert);
   int begin_lock_all(int assert);
@@ -343,6 +345,9 @@ class EngineWindow {
   int flush_to(int rank, rma::Mark (rma::Window::*begin)(int));
   bool valid_rank(int rank) const { return rank >= 0 && rank < window_->members().size(); }
   bool no_locks() const { return locks_.empty() && short_locks_ == 0; }
+  bool several_threads_lock() const {
+    return context.threaded && locker_ != std::this_thread::get_id();
+  }
   bool locked_alone(int rank) const {
     const rma::Near* const near = window_->near(rank);
     return (near != nullptr && near->in_short) || locks_.contains(rank);
@@ -395,8 +400,9 @@ class EngineWindow {
   // Epochs; under the agent's lock, except for what is executed at once.
   bool fenced_ = false;
   bool all_locked_ = false;
-  std::set<int> locks_;  // locked ranks, except those whose Near has the lock
-  int short_locks_ = 0;  // number of locks held through a Near
+  std::set<int> locks_;     // locked ranks, except those whose Near has the lock
+  std::thread::id locker_;  // the thread that has locked them; if there are several, none
+  int short_locks_ = 0;     // number of locks held through a Near
   bool starting_ = false, exposing_ = false;
   std::vector<int> started_;   // targets of the access epoch
   std::vector<int> spare_;     // keeps its memory for the next list of ranks
