@@ -15,14 +15,7 @@
 #include <cstring>
 
 #include "base/copy.h"
-
-#if defined(__SANITIZE_THREAD__)
-#define NEARCACHE_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define NEARCACHE_THREAD_SANITIZER 1
-#endif
-#endif
+#include "base/thread_sanitizer.h"
 
 namespace nearcache {
 
