@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "rma/elements.h"
 #include "rma/shared_words.h"
@@ -60,12 +61,16 @@ inline uint64_t at_a_time(uint64_t grain) {
 
 // Executes an action that check() has approved. `elements` is the window's mutex, `process` the
 // caller's pid. Returns half_done, having done nothing or only a part, if a process has died in the
-// middle of an accumulate on this memory: no more accumulates are executed there.
-template <class EachRun>
-Status execute(const Action& action, Mutex* elements, uint32_t process, EachRun each_run) {
+// middle of an accumulate on this memory: no more accumulates are executed there. Returns nothing,
+// having done nothing, if `is_there` returns false; it is called with the mutex held, if that is
+// needed.
+template <class EachRun, class IsThere>
+std::optional<Status> execute_if(const Action& action, Mutex* elements, uint32_t process,
+                                 EachRun each_run, IsThere is_there) {
   const std::byte* data = action.data;
   std::byte* result = action.result;
   if (action.kind == Kind::put || action.kind == Kind::get) {
+    if (!is_there()) return {};
     each_run([&](std::byte* at, uint64_t length) {
       if (action.kind == Kind::put) {
         std::memcpy(at, data, length), data += length;
@@ -81,6 +86,7 @@ Status execute(const Action& action, Mutex* elements, uint32_t process, EachRun 
   uint64_t spent = 0;
   bool intact = elements->lock_intact(process);
   if (!intact) return Status::half_done;
+  if (!is_there()) return elements->unlock(), std::nullopt;
   each_run([&](std::byte* at, uint64_t length) {
     if (action.kind == Kind::compare_and_swap) {
       std::memcpy(result, at, length);
@@ -106,6 +112,12 @@ Status execute(const Action& action, Mutex* elements, uint32_t process, EachRun 
   if (!intact) return Status::half_done;
   elements->unlock();
   return Status::ok;
+}
+
+// For memory that is there in any case.
+template <class EachRun>
+Status execute(const Action& action, Mutex* elements, uint32_t process, EachRun each_run) {
+  return *execute_if(action, elements, process, each_run, [] { return true; });
 }
 
 }  // namespace nearcache::rma

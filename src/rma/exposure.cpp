@@ -167,12 +167,15 @@ void Exposure::operate(int from, const Message& message) {
   }
   std::vector<std::byte>& fetched = window_->engine().fetched();
   if (fetches(head.kind)) fetched.resize(head.length), action.result = fetched.data();
-  const bool certain =
-      memory_.is_certain() || (at != nullptr && net::Detour::can_write(at, head.length));
-  const Status done = certain
-                          ? execute(action, &commons().elements, window_->engine().process(), runs)
-                          : execute_checked(action, head.length, runs);
-  if (done != Status::ok) return rma::refuse(&outbox(), from, head, done);
+  // Asked only once the mutex is held, as that may take long.
+  const auto is_there = [&] {
+    return memory_.is_certain() || net::Detour::can_write(at, head.length);
+  };
+  std::optional<Status> done;
+  if (memory_.is_certain() || at != nullptr)
+    done = execute_if(action, &commons().elements, window_->engine().process(), runs, is_there);
+  if (!done) done = execute_checked(action, head.length, runs);
+  if (*done != Status::ok) return rma::refuse(&outbox(), from, head, *done);
   if (fetches(head.kind)) send_data(from, head, fetched.data());
 }
 

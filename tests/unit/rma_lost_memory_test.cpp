@@ -5,7 +5,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include <chrono>
 #include <random>
+#include <thread>
 
 #include "without_calls.h"
 
@@ -113,6 +115,26 @@ TEST_F(LostMemory, OfSeveralRunsOrByALayoutIsAnErrorToo) {
     EXPECT_EQ(flush(), Status::out_of_range);
   }
   EXPECT_EQ(words[3 * page_words], 10u);
+}
+
+// It is there when the operation comes, which then waits for another rank's accumulate.
+TEST_F(LostMemory, IsAnErrorThoughItWentWhileAnOperationWaited) {
+  Mutex& elements = target->commons().elements;
+  ASSERT_TRUE(elements.try_lock(static_cast<uint32_t>(getpid())));
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    munmap(words + 3 * page_words, page_words * 8);
+    elements.unlock();
+  });
+  const uint64_t one = 1;
+  issue({.kind = Kind::accumulate,
+         .displacement = 3 * page_words,
+         .length = 8,
+         .data = Job::bytes(one),
+         .element = Element::uint64,
+         .operation = Operation::sum});
+  EXPECT_EQ(flush(), Status::out_of_range);
+  other.join();
 }
 
 // Many at a time use one system call, and each gets its own result.
