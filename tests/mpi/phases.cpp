@@ -32,6 +32,11 @@ bool asks_for_more_than_nothing() {
   return std::strcmp(std::getenv("NEARCACHE_QUIET_AFTER"), "0") != 0;
 }
 
+// Sets a switch of shim_mpi; null if no call fails here.
+void (*shim_fail())(const char*, int) {
+  return reinterpret_cast<void (*)(const char*, int)>(dlsym(RTLD_DEFAULT, "shim_fail"));
+}
+
 // Rank `to` waits until rank `from` gets here, by a message that Nearcache does not see.
 void after(int from, int to) {
   int token = 0;
@@ -138,8 +143,7 @@ void a_flag_in_own_memory(Read read, bool accumulate) {
 // A rank that does not know its window, as MPI has refused to note it there, tells of its writes
 // all the same.
 void a_writer_whose_window_is_unknown() {
-  const auto let_fail =
-      reinterpret_cast<void (*)(const char*, int)>(dlsym(RTLD_DEFAULT, "shim_fail"));
+  const auto let_fail = shim_fail();
   if (let_fail == nullptr) return check::skip("no call fails here");
   if (check::rank == writer) let_fail("MPI_Win_set_attr", 1);
   a_flag_in_own_memory(get_and_flush, false);
@@ -311,8 +315,7 @@ void write_exclusively(const Window& window, int64_t second) {
 // already answered part of it when the exclusive epoch began. `fails`: an MPI call that fails once
 // as the epoch ends, and is then repeated.
 void an_exclusive_epoch_comes_between(int64_t second, const char* fails = nullptr) {
-  const auto let_fail =
-      reinterpret_cast<void (*)(const char*, int)>(dlsym(RTLD_DEFAULT, "shim_fail"));
+  const auto let_fail = shim_fail();
   if (fails != nullptr && let_fail == nullptr) return check::skip("no call fails here");
   with_window(false, [&](Window& window) {
     settle(window, get_locked);
@@ -410,6 +413,84 @@ void a_flush_takes_the_lock() {
       MPI_Win_unlock(owner, window.win);
       EXPECT_EQ(first, place);
       EXPECT_EQ(then, place);
+    }
+    check::hidden_barrier();
+  });
+}
+
+int put_locked(const Window& window, int64_t* with) {
+  return MPI_Put(with, 1, MPI_INT64_T, owner, other_place, 1, MPI_INT64_T, window.win);
+}
+int get_missed(const Window& window, int64_t* to) {
+  return MPI_Get(to, 1, MPI_INT64_T, owner, 20, 1, MPI_INT64_T, window.win);
+}
+int rget_missed(const Window& window, int64_t* to) {
+  MPI_Request request;
+  const int rc = MPI_Rget(to, 1, MPI_INT64_T, owner, 20, 1, MPI_INT64_T, window.win, &request);
+  return rc != MPI_SUCCESS ? rc : MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+int flush_locked(const Window& window, int64_t* to) {
+  get(window, to, 20);
+  return MPI_Win_flush(owner, window.win);
+}
+
+// A lock that goes down late may be refused: the operation that needs it fails until MPI grants it,
+// also if it was first refused at a call that tells others of it.
+void a_late_lock_is_refused(int (*operation)(const Window&, int64_t*), bool message_first) {
+  if (shim_fail() == nullptr) return check::skip("no call fails here");
+  with_window(false, [&](Window& window) {
+    settle(window, get_locked);
+    if (check::rank == reader) {
+      int64_t word = 20, to = 0, from = 1;
+      MPI_Win_set_errhandler(window.win, MPI_ERRORS_RETURN);
+      if (operation == flush_locked) get_locked(window, &to, 20);
+      MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+      shim_fail()("MPI_Win_lock", 100);
+      if (message_first) {
+        MPI_Request request;
+        MPI_Irecv(&to, 1, MPI_INT64_T, reader, 3, check::world, &request);
+        MPI_Send(&from, 1, MPI_INT64_T, reader, 3, check::world);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        EXPECT_EQ(to, from);
+      } else {
+        EXPECT(operation(window, &word) != MPI_SUCCESS);
+      }
+      shim_fail()("MPI_Win_lock", 0);
+      EXPECT(operation(window, &word) == MPI_SUCCESS);
+      EXPECT(MPI_Win_unlock(owner, window.win) == MPI_SUCCESS);
+      EXPECT_EQ(word, 20);
+      if (operation == put_locked) get_locked(window, &to, other_place);
+      if (operation == put_locked) EXPECT_EQ(to, 20);
+    }
+    check::hidden_barrier();
+  });
+}
+
+// The program may use the buffer of a get that has failed for something else.
+void a_get_under_a_late_lock_is_refused_in_part() {
+  if (shim_fail() == nullptr) return check::skip("no call fails here");
+  with_window(false, [&](Window& window) {
+    settle(window, get_locked);
+    int64_t two[2] = {-1, -1};
+    if (check::rank == reader) {
+      MPI_Win_set_errhandler(window.win, MPI_ERRORS_RETURN);
+      MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+      shim_fail()("MPI_Get", 100);
+      EXPECT(MPI_Get(two, 2, MPI_INT64_T, owner, place, 2, MPI_INT64_T, window.win) != MPI_SUCCESS);
+      shim_fail()("MPI_Get", 0);
+      two[0] = two[1] = -2;
+    }
+    after(reader, writer);
+    if (check::rank == writer) {
+      MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+      put_and_flush(window, 1, 50, owner);
+      MPI_Win_unlock(owner, window.win);
+    }
+    after(writer, reader);
+    if (check::rank == reader) {
+      MPI_Win_unlock(owner, window.win);
+      EXPECT_EQ(two[0], -2);
+      EXPECT_EQ(two[1], -2);
     }
     check::hidden_barrier();
   });
@@ -1039,6 +1120,12 @@ int main(int argc, char** argv) {
        {"exclusive_epoch_after_a_request", [] { an_exclusive_epoch_comes_after(get_by_request); }},
        {"exclusive_epoch_after_a_get_of_a_derived_type",
         [] { an_exclusive_epoch_comes_after(get_of_a_derived_type); }},
+       {"late_lock_is_refused_to_a_put", [] { a_late_lock_is_refused(put_locked, false); }},
+       {"late_lock_is_refused_to_a_get", [] { a_late_lock_is_refused(get_missed, false); }},
+       {"late_lock_is_refused_to_an_rget", [] { a_late_lock_is_refused(rget_missed, false); }},
+       {"late_lock_is_refused_to_a_flush", [] { a_late_lock_is_refused(flush_locked, false); }},
+       {"late_lock_is_refused_at_a_message", [] { a_late_lock_is_refused(get_missed, true); }},
+       {"get_under_a_late_lock_is_refused_in_part", a_get_under_a_late_lock_is_refused_in_part},
        {"a_flush_takes_the_lock", a_flush_takes_the_lock},
        {"a_put_takes_the_lock", a_put_takes_the_lock},
        {"many_gets_in_one_epoch", many_gets_in_one_epoch},

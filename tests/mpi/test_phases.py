@@ -83,6 +83,16 @@ def test_an_unlock_that_failed_does_its_work_when_it_is_tried_again(mpi, preload
     runs.run(mpi, "shim", 3, "phases", "--only", ",".join(cases), env=QUIET)
 
 
+REFUSED = [f"late_lock_is_refused_to_{what}" for what in ("a_put", "a_get", "an_rget", "a_flush")]
+REFUSED += ["late_lock_is_refused_at_a_message", "get_under_a_late_lock_is_refused_in_part"]
+
+
+@pytest.mark.few_mpis
+def test_a_lock_that_mpi_refuses_late_is_not_taken(mpi, preload):
+    result = runs.run(mpi, "shim", 3, "phases", "--only", ",".join(REFUSED), env=QUIET)
+    assert len(result.lines("ok")) == len(REFUSED), result.output
+
+
 @pytest.mark.few_mpis
 def test_a_rank_whose_window_could_not_be_noted_tells_of_its_writes(mpi, preload):
     case = "writer_whose_window_is_unknown"

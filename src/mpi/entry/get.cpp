@@ -36,7 +36,7 @@ void read_ahead(Window& window, const GetCall& call, const Window::Decision& dec
     if (rc == MPI_SUCCESS) {
       window.issued_ahead(decision, ahead);
     } else {
-      window.rest_refused(ahead);
+      window.ahead_refused(ahead);
     }
   }
 }

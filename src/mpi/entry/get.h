@@ -83,8 +83,10 @@ template <class Issue>
 int cached_get(Window& window, const GetCall& call, Issue issue) {
   if (window.pause_takes(call)) return issue();
   if (!window.caching()) {
-    if (window.locks_deferred()) [[unlikely]]
-      window.take_locks(window.targets(call.target));
+    if (window.locks_deferred()) [[unlikely]] {
+      if (const int rc = window.take_locks(window.targets(call.target)); rc != MPI_SUCCESS)
+        return rc;
+    }
     window.get_issued_uncached(call.target);
     return window.observed() ? observed_get(window, call, issue) : issue();
   }
@@ -98,16 +100,18 @@ int cached_get(Window& window, const GetCall& call, Issue issue) {
     return MPI_SUCCESS;
   }
   context.progress.called();
+  int rc = MPI_SUCCESS;
   if (window.locks_deferred()) [[unlikely]]
-    window.take_locks(window.targets(call.target));
+    rc = window.take_locks(window.targets(call.target));
   const uint64_t start = decision.sampled ? sample_ticks() : 0;
-  const int rc = decision.answer() == Window::Answer::rest ? fetch_rest(window, call, decision)
-                 : decision.fetches_line()                 ? fetch_line(window, call, decision)
-                                                           : issue();
+  if (rc == MPI_SUCCESS)
+    rc = decision.answer() == Window::Answer::rest ? fetch_rest(window, call, decision)
+         : decision.fetches_line()                 ? fetch_line(window, call, decision)
+                                                   : issue();
   const uint64_t ticks = decision.sampled ? sample_ticks() - start : 0;
   WindowLock again(window.mutex());
   if (rc != MPI_SUCCESS) {
-    window.rest_refused(decision.cached);
+    window.get_refused(call, decision);
     return rc;
   }
   if (decision.sampled) window.sample_issued(call.target, decision.bytes(), ticks);
@@ -131,7 +135,7 @@ int issued_rget(Window& window, const GetCall& call, const Window::Decision& dec
   const uint64_t ticks = decision.sampled ? sample_ticks() - start : 0;
   const WindowLock lock(window.mutex());
   if (rc != MPI_SUCCESS) {
-    window.rest_refused(decision.cached);
+    window.get_refused(call, decision);
     return rc;
   }
   uint64_t sample = 0;
@@ -158,8 +162,10 @@ int cached_rget(Window& window, const GetCall& call, MPI_Request* request, Issue
   if (window.pause_takes(call)) return noted_plain(issue(), request);
   if (request == nullptr) [[unlikely]]
     return issue();  // an error, which MPI reports
-  if (window.locks_deferred()) [[unlikely]]
-    window.confirm_served(window.targets(call.target));
+  if (window.locks_deferred()) [[unlikely]] {
+    if (const int rc = window.confirm_served(window.targets(call.target)); rc != MPI_SUCCESS)
+      return rc;
+  }
   if (!window.caching()) {
     window.get_issued_uncached(call.target);
     if (!window.observed()) return noted_plain(issue(), request);

@@ -107,8 +107,9 @@ int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
   Window* window = find_window(handle);
   if (window != nullptr && window->caching()) {
     const Targets targets = targets_of(*window);
-    if (window->locks_deferred() && nearcache::ends_at_acquires(window->mode())) [[unlikely]]
-      window->confirm_served(targets);
+    if (window->locks_deferred() && nearcache::ends_at_acquires(window->mode())) [[unlikely]] {
+      if (const int rc = window->confirm_served(targets); rc != MPI_SUCCESS) return rc;
+    }
     WindowLock lock(window->mutex());
     if (window->may_serve_flush(targets)) {
       window->flush_served();

@@ -55,8 +55,9 @@ int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displaceme
     write_unnoted(*window, kind);
     return issue();
   }
-  if (window->locks_deferred()) [[unlikely]]
-    window->take_locks(write.target);
+  if (window->locks_deferred()) [[unlikely]] {
+    if (const int rc = window->take_locks(write.target); rc != MPI_SUCCESS) return rc;
+  }
   context.progress.called();
   bool noted = false;
   {

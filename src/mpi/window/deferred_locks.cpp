@@ -59,9 +59,8 @@ void DeferredLocks::defer(uint32_t target, int assert) {
 }
 
 int DeferredLocks::take(Window& window, Targets targets) {
-  const int older = context.threaded ? MPI_SUCCESS : take_older(targets);
-  const int rc = take_these(window, targets);
-  return older != MPI_SUCCESS ? older : rc;
+  if (!context.threaded) take_older(targets);
+  return take_these(window, targets);
 }
 
 void DeferredLocks::take_waiting() {
@@ -69,7 +68,7 @@ void DeferredLocks::take_waiting() {
 }
 
 // Locks of a single window are taken in their order anyway.
-int DeferredLocks::take_older(Targets targets) {
+void DeferredLocks::take_older(Targets targets) {
   uint64_t last = 0;
   uint32_t count = 0;
   for (const Lock& its : locks_) {
@@ -77,10 +76,11 @@ int DeferredLocks::take_older(Targets targets) {
     last = its.number;
     ++count;
   }
-  return count != 0 && count != context.locks_waiting ? take_up_to(last) : MPI_SUCCESS;
+  if (count != 0 && count != context.locks_waiting) take_up_to(last - 1);
 }
 
-int DeferredLocks::take_up_to(uint64_t number) {
+// Whoever needs a lock that is refused here is told.
+void DeferredLocks::take_up_to(uint64_t number) {
   struct Waiting {
     uint64_t number;
     Window* window;
@@ -94,18 +94,11 @@ int DeferredLocks::take_up_to(uint64_t number) {
     }
   }
   std::ranges::sort(all, {}, &Waiting::number);
-  int rc = MPI_SUCCESS;
-  for (const Waiting& each : all) {
-    if (const int code =
-            each.window->deferred().take_these(*each.window, Targets::one(each.target));
-        code != MPI_SUCCESS)
-      rc = code;
-  }
-  return rc;
+  for (const Waiting& each : all)
+    each.window->deferred().take_these(*each.window, Targets::one(each.target));
 }
 
 int DeferredLocks::take_these(Window& window, Targets targets) {
-  int rc = MPI_SUCCESS;
   auto lock = guard(mutex_);
   for (;;) {
     const auto next_one = std::ranges::find_if(locks_, [targets](const Lock& its) {
@@ -116,24 +109,27 @@ int DeferredLocks::take_these(Window& window, Targets targets) {
     if (its.state == State::waiting) --context.locks_waiting;
     next_one->state = State::being_taken;
     let_go(lock);
-    if (its.state == State::waiting) {
+    int rc = MPI_SUCCESS;
+    if (is_missing(its)) {
       window.sync_passes();
-      if (const int code = next.Win_lock(MPI_LOCK_SHARED, static_cast<int>(its.target), its.assert,
-                                         window.handle());
-          code != MPI_SUCCESS)
-        rc = code;
+      rc =
+          next.Win_lock(MPI_LOCK_SHARED, static_cast<int>(its.target), its.assert, window.handle());
     } else {
       std::this_thread::yield();  // another thread is about to take it
     }
     again(lock);
-    if (its.state != State::waiting) continue;
+    if (!is_missing(its)) continue;
+    if (rc != MPI_SUCCESS) {
+      find(its.target)->state = State::refused;
+      return rc;
+    }
     if (ends_at_acquires(window.mode())) {
       find(its.target)->state = State::taken;
     } else {
       forget(its.target);
     }
   }
-  return rc;
+  return MPI_SUCCESS;
 }
 
 int DeferredLocks::issue(Window& window, const GetCall& get) {
@@ -210,7 +206,7 @@ bool DeferredLocks::drop(Window& window, uint32_t target) {
   {
     const auto lock = guard(mutex_);
     const auto its = find(target);
-    if (its == locks_.end() || its->state != State::waiting ||
+    if (its == locks_.end() || !is_missing(*its) ||
         (ends_at_acquires(window.mode()) && !context.phases.quiet()))
       return false;
     forget(target);
@@ -227,6 +223,14 @@ void DeferredLocks::served(const GetCall& call) {
   if (find(static_cast<uint32_t>(call.target)) != locks_.end()) served_.push_back(call);
 }
 
+void DeferredLocks::not_served(const GetCall& call) {
+  const auto lock = guard(mutex_);
+  const auto its = std::find_if(served_.rbegin(), served_.rend(), [&](const GetCall& get) {
+    return get.target == call.target && get.origin == call.origin;
+  });
+  if (its != served_.rend()) served_.erase(std::next(its).base());
+}
+
 bool DeferredLocks::remembers(uint32_t target) {
   const auto lock = guard(mutex_);
   return find(target) != locks_.end();
@@ -236,7 +240,7 @@ bool DeferredLocks::waits(uint32_t target) {
   if (!any()) return false;
   const auto lock = guard(mutex_);
   const auto its = find(target);
-  return its != locks_.end() && its->state == State::waiting;
+  return its != locks_.end() && is_missing(*its);
 }
 
 bool DeferredLocks::full() {

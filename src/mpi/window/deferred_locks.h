@@ -40,10 +40,11 @@ class DeferredLocks {
   // Returns true if the lock of `target` has not been passed to MPI yet.
   bool waits(uint32_t target);
   // Passes the deferred locks of `targets` to MPI before an operation, along with all older ones.
-  // Returns an MPI error code.
+  // Returns an MPI error code; a lock of `targets` is missing then, and the operation must fail.
   int take(Window& window, Targets targets);
   // Passes the deferred locks of all windows to MPI: another lock follows, or a call by which other
-  // ranks may learn of them.
+  // ranks may learn of them. One that MPI refuses is asked for again by the first operation that
+  // needs it, which returns the error.
   static void take_waiting();
   // Called before gets of `targets` are completed: what was served under such a lock becomes final
   // or, if that is not safe, is issued after all. Returns an MPI error code.
@@ -60,11 +61,15 @@ class DeferredLocks {
   bool remembers(uint32_t target);
   // The get was served, in mode transparent; with the window's lock.
   void served(const GetCall& call);
+  // The rest of it was refused: nothing may be written to its buffer any more.
+  void not_served(const GetCall& call);
   // Returns true if so many gets were served that they must be confirmed before more are.
   bool full();
 
  private:
-  enum class State : uint8_t { waiting, being_taken, taken };
+  // refused: the program believes that it has the lock; only operations under it ask for it again,
+  // so that it is never taken once the program has given up
+  enum class State : uint8_t { waiting, refused, being_taken, taken };
   struct Lock {
     uint32_t target;
     int assert;
@@ -72,13 +77,16 @@ class DeferredLocks {
     uint64_t number;  // in the order of all deferred locks
   };
   using Locks = std::vector<Lock>;
+  static bool is_missing(const Lock& its) {
+    return its.state == State::waiting || its.state == State::refused;
+  }
   Locks::iterator find(uint32_t target);
   bool has_served(uint32_t target) const;
   void forget(uint32_t target);
   void forget_all();
   int take_these(Window& window, Targets targets);
-  int take_older(Targets targets);
-  static int take_up_to(uint64_t number);
+  void take_older(Targets targets);
+  static void take_up_to(uint64_t number);
   static int issue(Window& window, const GetCall& get);
 
   std::atomic<uint32_t> count_{0};

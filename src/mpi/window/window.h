@@ -299,8 +299,12 @@ class Window {
 
   // Called when a get that bypasses the cache has been issued.
   void passed(const GetCall& call, const Decision& decision);
-  // MPI refused the get of the rest of a partial hit, or of a line.
-  void rest_refused(const CachedWindow::Decision& decision) { cached_.rest_refused(decision); }
+  // MPI refused the get, that of its rest or line, or the lock that it needs.
+  void get_refused(const GetCall& call, const Decision& decision) {
+    cached_.rest_refused(decision.cached);
+    if (decision.answer() == Answer::rest && locks_deferred()) deferred_.not_served(call);
+  }
+  void ahead_refused(const CachedWindow::Decision& ahead) { cached_.rest_refused(ahead); }
   // See CachedWindow.
   CachedWindow::Decision look_ahead(const Decision& decision, uint32_t place) {
     return cached_.look_ahead(decision.get, decision.cached, place);
