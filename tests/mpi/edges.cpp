@@ -152,6 +152,47 @@ void lines_end_with_the_smallest_window() {
   MPI_Win_free(&win);
 }
 
+// A window may be declared larger than what can be read: all memory from MPI_BOTTOM on, or
+// addresses of which the program uses some. Only what it asks for is fetched, as its neighbours may
+// be none.
+void lines_end_where_nothing_can_be_read(bool bottom) {
+  constexpr int64_t page = 4096, used = 4 * page, reserved = 2 * used;
+  void* const mapped =
+      mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  mprotect(mapped, used, PROT_READ | PROT_WRITE);
+  auto* const memory = static_cast<int64_t*>(mapped);
+  for (int64_t i = 0; i < used / 8; i++) memory[i] = Words::word(check::rank, i);
+  MPI_Info info = check::info("nearcache_mode", "always");
+  MPI_Info_set(info, "nearcache_skip_cheap", "false");
+  MPI_Win win = MPI_WIN_NULL;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const int rc = bottom ? MPI_Win_create(MPI_BOTTOM, PTRDIFF_MAX, 1, info, MPI_COMM_WORLD, &win)
+                        : MPI_Win_create(memory, reserved, 1, info, MPI_COMM_WORLD, &win);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Info_free(&info);
+  if (rc != MPI_SUCCESS) {
+    munmap(mapped, reserved);
+    return check::skip("this MPI has no windows of MPI_BOTTOM");
+  }
+  int64_t starts[2] = {0, 0}, start = 0;
+  if (bottom) MPI_Get_address(memory, &start);
+  HIDDEN(MPI_Allgather)(&start, 1, MPI_INT64_T, starts, 1, MPI_INT64_T, check::hidden_comm);
+  MPI_Win_lock_all(0, win);
+  for (const int64_t step : {int64_t{1}, int64_t{128}}) {  // a stream, and a stride
+    for (int64_t at = 0; origin() && at < used / 8; at += step) {
+      int64_t got = -1;
+      MPI_Get(&got, 8, MPI_BYTE, 1, starts[1] + 8 * at, 8, MPI_BYTE, win);
+      MPI_Win_flush(1, win);
+      EXPECT(Words::right(&got, 1, at));
+    }
+    if (origin() && check::cached()) nearcache_invalidate(win);
+  }
+  check::hidden_barrier();
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+  munmap(mapped, reserved);
+}
+
 // Growing gets of one place, all before one flush, and again when they are cached.
 void growing_gets_in_one_epoch() {
   for (const char* mode : {"transparent", "always"}) {
@@ -1206,6 +1247,9 @@ int main(int argc, char** argv) {
          parts_into_gaps_and_beside_the_displacement},
         {"neighbours_of_small_gets_come_with_lines", neighbours_of_small_gets_come_with_lines},
         {"lines_end_with_the_smallest_window", lines_end_with_the_smallest_window},
+        {"lines_end_where_addresses_are_reserved",
+         [] { lines_end_where_nothing_can_be_read(false); }},
+        {"lines_of_a_window_of_all_memory", [] { lines_end_where_nothing_can_be_read(true); }},
         {"growing_gets_in_one_epoch", growing_gets_in_one_epoch},
         {"several_windows_at_once", several_windows_at_once},
         {"datatype_freed_before_the_flush", datatype_freed_before_the_flush},

@@ -85,7 +85,7 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool late, bool visib
   mine[1] = static_cast<uint64_t>(unit);
   mine[2] = static_cast<uint64_t>(-unit);
   mine[3] = visible ? 0 : 1;
-  mine[4] = static_cast<uint64_t>(-static_cast<int64_t>(creation.memory.bytes));
+  mine[4] = static_cast<uint64_t>(-identity->least_bytes);
   mine[5] = *has_room ? 0 : 1;
   mine[6] = coherent->wanted ? 1 : 0;
   mine[7] = coherent->slot;
@@ -109,7 +109,7 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool late, bool visib
     return "another rank does not answer";
   }
   identity->id = static_cast<int64_t>(most[0]);
-  identity->least_bytes = creation.dynamic ? 0 : -static_cast<int64_t>(most[4]);
+  identity->least_bytes = -static_cast<int64_t>(most[4]);
   *has_room = most[5] == 0;
   coherent->wanted = most[6] != 0 && most[7] < Board::slots;
   coherent->slot = static_cast<uint32_t>(most[7]);
@@ -149,22 +149,28 @@ bool is_allocated_by_mpi(MPI_Win handle) {
          found != 0 && *flavor == MPI_WIN_FLAVOR_ALLOCATE;
 }
 
-// Returns whether other processes may have mapped some of the memory, too.
-bool is_mapped_shared(const void* base, uint64_t bytes) {
+// How this process has mapped some memory.
+struct Mapping {
+  bool shared = true;     // other processes may have mapped some of it, too
+  bool readable = false;  // all of it
+};
+
+Mapping mapping_of(const void* base, uint64_t bytes) {
   const auto begin = reinterpret_cast<uintptr_t>(base);
   const uintptr_t end = begin + bytes;
   std::FILE* maps = std::fopen("/proc/self/maps", "re");
-  if (maps == nullptr) return true;
+  if (maps == nullptr) return {};
   bool shared = false;
+  uintptr_t reached = begin, from = 0, to = 0;  // the lines are in the order of addresses
   char line[4096];
-  while (!shared && std::fgets(line, sizeof line, maps) != nullptr) {
-    uintptr_t from = 0, to = 0;
+  while (from < end && std::fgets(line, sizeof line, maps) != nullptr) {
     char rights[5] = {};
-    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, rights) == 3)
-      shared = from < end && begin < to && rights[3] == 's';
+    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, rights) != 3) continue;
+    shared = shared || (from < end && begin < to && rights[3] == 's');
+    if (from <= reached && reached < to && rights[0] == 'r') reached = to;
   }
   std::fclose(maps);
-  return shared;
+  return {shared, reached >= end};
 }
 
 // Settles what the ranks of a window must know of each other, and enables them to notify each other
@@ -192,8 +198,12 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* c
   if (creation.obstacle == Obstacle::none && creation.memory.bytes > 0) {
     const void* const base = creation.memory.base;
     const auto bytes = static_cast<uint64_t>(creation.memory.bytes);
-    identity->mapped_shared =
-        !is_allocated_by_mpi(identity->handle) && is_mapped_shared(base, bytes);
+    const Mapping mapping = is_allocated_by_mpi(identity->handle)
+                                ? Mapping{.shared = false, .readable = true}
+                                : mapping_of(base, bytes);
+    identity->mapped_shared = mapping.shared;
+    // unlike all memory from MPI_BOTTOM on, or addresses of which some are only reserved
+    if (mapping.readable) identity->least_bytes = creation.memory.bytes;
     identity->overlaps = identity->mapped_shared || context.coherence.is_exposed(base, bytes);
   }
   context_limit_memory();

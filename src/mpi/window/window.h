@@ -48,7 +48,8 @@ struct WindowIdentity {
   bool mapped_shared = false;  // this rank's memory; other processes may have mapped it, too
   bool overlaps = false;       // some rank's memory of this window also belongs to another window
   bool by_engine = false;      // the RMA engine does its one-sided communication
-  int64_t least_bytes = 0;     // lower bound on the memory that each rank exposes; 0 if unknown
+  int64_t least_bytes = 0;     // lower bound on the memory that each rank exposes, all of which
+                               // may be read; 0 if unknown
   std::vector<uint8_t> far;    // by rank: it is on another node
 };
 
