@@ -183,16 +183,10 @@ void a_writer_that_had_no_window() {
 
 int meet(MPI_Comm comm, int, void*, void*) { return MPI_Barrier(comm); }
 
-// A communicator of all ranks is used until it is gone, and then one of some ranks may have its
-// handle.
-void a_barrier_while_a_communicator_is_freed() {
-  int keyval = MPI_KEYVAL_INVALID;
-  MPI_Comm all, some;
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, meet, &keyval, nullptr);
-  MPI_Comm_dup(check::world, &all);
-  MPI_Comm_set_attr(all, keyval, nullptr);
-  MPI_Comm_free(&all);
-  MPI_Comm_free_keyval(&keyval);
+// A communicator of some ranks may have the handle that one of all ranks had: a barrier on it does
+// not end a phase.
+void put_after_barriers_of_some() {
+  MPI_Comm some;
   MPI_Comm_split(check::world, check::rank == writer, 0, &some);
   with_window(true, [&](Window& window) {
     settle(window, get_and_flush);
@@ -203,6 +197,27 @@ void a_barrier_while_a_communicator_is_freed() {
     put_is_read(window);
   });
   MPI_Comm_free(&some);
+}
+
+// A communicator of all ranks is used until it is gone.
+void a_barrier_while_a_communicator_is_freed() {
+  int keyval = MPI_KEYVAL_INVALID;
+  MPI_Comm all;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, meet, &keyval, nullptr);
+  MPI_Comm_dup(check::world, &all);
+  MPI_Comm_set_attr(all, keyval, nullptr);
+  MPI_Comm_free(&all);
+  MPI_Comm_free_keyval(&keyval);
+  put_after_barriers_of_some();
+}
+
+// A library frees it by a call that Nearcache does not see.
+void a_communicator_is_freed_unseen() {
+  MPI_Comm all;
+  MPI_Comm_dup(check::world, &all);
+  MPI_Barrier(all);
+  HIDDEN(MPI_Comm_free)(&all);
+  put_after_barriers_of_some();
 }
 
 // In the next phase the reader is notified again; between the two it keeps what it reads.
@@ -1104,6 +1119,7 @@ int main(int argc, char** argv) {
        {"flag_accumulated_in_own_memory", [] { a_flag_in_own_memory(get_and_flush, true); }},
        {"writer_whose_window_is_unknown", a_writer_whose_window_is_unknown},
        {"barrier_while_a_communicator_is_freed", a_barrier_while_a_communicator_is_freed},
+       {"communicator_freed_unseen", a_communicator_is_freed_unseen},
        {"two_phases", two_phases},
        {"phases_that_bring_nothing", phases_that_bring_nothing},
        {"few_ranks_are_asked_soon", few_ranks_are_asked_soon},

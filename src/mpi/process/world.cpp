@@ -243,16 +243,20 @@ bool World::given_up() {
   return !late_.empty() || !unanswered_.empty();
 }
 
+// Where a library has freed a communicator by a call that escaped us, another one may have its
+// handle: what is cached of it is trusted only if it has as many ranks.
 bool World::is_everybody(MPI_Comm comm) {
   if (!has_model_) return false;
   if (comm == MPI_COMM_WORLD) return true;
+  int ranks = 0, inter = 0;
+  if (next.Comm_size(comm, &ranks) != MPI_SUCCESS || ranks != ranks_ ||
+      next.Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0)
+    return false;
   const std::lock_guard lock(mutex_);
   for (const auto& [known, is] : everybodies_) {
     if (known == comm) return is;
   }
-  int inter = 0;
-  const bool is = next.Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter == 0 &&
-                  members(comm).size() == nodes_.size();
+  const bool is = members(comm).size() == nodes_.size();
   everybodies_.emplace_back(comm, is);
   return is;
 }

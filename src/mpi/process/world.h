@@ -120,7 +120,7 @@ class World {
   std::mutex mutex_;  // guards the members below
   // by rank in the world: a hash of the host's name, 0 if not known
   std::vector<uint64_t> nodes_;
-  // the answers of is_everybody()
+  // the answers of is_everybody() for communicators of as many ranks as the world has
   std::vector<std::pair<MPI_Comm, bool>> everybodies_;
   int meeting_keyval_ = MPI_KEYVAL_INVALID;  // attribute of communicators: their meeting
   bool all_met_ = false;
