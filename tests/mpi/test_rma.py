@@ -481,3 +481,61 @@ def test_hits_leave_progress_to_the_agent(mpi, preload, tmp_path):
     took = int(re.search(r"took (\d+) us", result.output)[1])
     calls = json.loads(report.read_text(encoding="utf-8"))["totals"]["progress_calls"]
     assert 0 < calls <= took / 100 + 2
+
+
+TOLD_BY_A_WORD = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+static long put(MPI_Win win, long word) {
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+  MPI_Put(&word, 1, MPI_LONG, 1, 0, 1, MPI_LONG, win);
+  return MPI_Win_unlock(1, win);
+}
+int main(int argc, char **argv) {
+  int rank;
+  long *memory, *words, word;
+  MPI_Win win, other;
+  MPI_Info off;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Info_create(&off);
+  MPI_Info_set(off, "nearcache_mode", "off");
+  MPI_Win_allocate(80, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  MPI_Win_allocate(80, 8, off, MPI_COMM_WORLD, &words, &other);
+  MPI_Info_free(&off);
+  *(volatile long *)words = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) {
+    for (int turn = 0; turn < 3; ++turn) {
+      MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+      MPI_Get(&word, 1, MPI_LONG, 1, 0, 1, MPI_LONG, win);
+      MPI_Win_unlock(1, win);
+    }
+    for (int turn = 0; turn < 200; ++turn) put(other, 0);
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+    MPI_Get(&word, 1, MPI_LONG, 1, 0, 1, MPI_LONG, win);
+    put(other, 1);
+    usleep(100000);
+    MPI_Get(&word, 1, MPI_LONG, 1, 5, 1, MPI_LONG, win);
+    put(other, 2);
+    MPI_Win_unlock(1, win);
+  } else {
+    while (*(volatile long *)words == 0) usleep(10);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+    printf("told %ld\n", *(volatile long *)words);
+    MPI_Win_unlock(1, win);
+  }
+  MPI_Win_free(&other);
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}"""
+
+
+@pytest.mark.few_mpis
+def test_a_word_put_under_a_lock_tells_of_it(mpi, preload, tmp_path):
+    """A lock of a cached window goes down before a put to another window, whichever way that takes."""
+    program = compiled(tmp_path, "told", TOLD_BY_A_WORD, mpi.wrapper)
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "always"}
+    assert "told 2" in launch.run(mpi, 2, program, env=env).check().output

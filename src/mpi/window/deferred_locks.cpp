@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "mpi/process/next.h"
+#include "mpi/rma/layer.h"
 #include "mpi/window/window.h"
 
 namespace nearcache::mpi {
@@ -21,6 +22,13 @@ void let_go(std::unique_lock<std::mutex>& lock) {
 
 void again(std::unique_lock<std::mutex>& lock) {
   if (context.threaded) lock.lock();
+}
+
+// While locks wait, no call passes this layer by (mpi/rma/straight.h).
+void count_waiting(bool adds) {
+  const uint32_t before =
+      adds ? context.locks_waiting.fetch_add(1) : context.locks_waiting.fetch_sub(1);
+  if (before == (adds ? 0u : 1u)) rma_look_again();
 }
 
 auto is_of(uint32_t target) {
@@ -41,7 +49,7 @@ void DeferredLocks::forget(uint32_t target) {
   std::erase_if(served_, is_of(target));
   std::erase_if(locks_, [target](const Lock& lock) {
     if (lock.target != target) return false;
-    if (lock.state == State::waiting) --context.locks_waiting;
+    if (lock.state == State::waiting) count_waiting(false);
     return true;
   });
   count_ = static_cast<uint32_t>(locks_.size());
@@ -54,7 +62,7 @@ void DeferredLocks::forget_all() {
 void DeferredLocks::defer(uint32_t target, int assert) {
   const auto lock = guard(mutex_);
   locks_.push_back({target, assert, State::waiting, ++context.locks_numbered});
-  ++context.locks_waiting;
+  count_waiting(true);
   ++count_;
 }
 
@@ -106,7 +114,7 @@ int DeferredLocks::take_these(Window& window, Targets targets) {
     });
     if (next_one == locks_.end()) break;
     const Lock its = *next_one;
-    if (its.state == State::waiting) --context.locks_waiting;
+    if (its.state == State::waiting) count_waiting(false);
     next_one->state = State::being_taken;
     let_go(lock);
     int rc = MPI_SUCCESS;

@@ -244,9 +244,10 @@ class Window {
            pause_.takes(call.origin_type, size_of(call.origin_type), call.origin_count);
   }
   void write_passes() { wrote_unnoted_ = true; }
-  // No call on this window matters to any cache (mpi/rma/straight.h).
+  // No call on this window matters to any cache, nor must any lock go down before it
+  // (mpi/rma/straight.h).
   bool may_be_passed_by() const {
-    return paused() && !caching() && context.learns_nothing() &&
+    return paused() && !caching() && context.learns_nothing() && !locks_wait() &&
            context.coherence.nobody_ever_reads();
   }
   void flush_passed() { ++counters_.syncs_passed; }
