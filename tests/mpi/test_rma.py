@@ -483,6 +483,47 @@ def test_hits_leave_progress_to_the_agent(mpi, preload, tmp_path):
     assert 0 < calls <= took / 100 + 2
 
 
+ONLY_WAITS = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  int rank;
+  long *memory, word, tests, (*calls)(const char *) = (long (*)(const char *))dlsym(RTLD_DEFAULT, "shim_calls");
+  double began, took;
+  MPI_Win win;
+  MPI_Request request;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Win_allocate(8000, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  MPI_Win_lock_all(0, win);
+  tests = calls("MPI_Test");
+  began = MPI_Wtime();
+  do {
+    for (int i = 0; rank == 0 && i < 1000; ++i) {
+      MPI_Rget(&word, 1, MPI_LONG, 1, 0, 1, MPI_LONG, win, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    took = MPI_Wtime() - began;
+  } while (rank == 0 && took < 0.05);
+  if (rank == 0) printf("took %ld us and %ld tests\n", (long)(took * 1e6), calls("MPI_Test") - tests);
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}"""
+
+
+@pytest.mark.few_mpis
+def test_waits_for_served_rgets_leave_progress_to_the_agent(mpi, preload, tmp_path):
+    program = compiled(tmp_path, "only_waits", ONLY_WAITS, mpi.wrapper)
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "always", "NEARCACHE_RMA_FABRIC": "socket"}
+    result = launch.run(mpi, 2, program, env=env, below=[mpi.binary("libshim_mpi.so")]).check()
+    took, tests = map(int, re.search(r"took (\d+) us and (\d+) tests", result.output).groups())
+    assert 0 < tests <= took / 100 + 2
+
+
 TOLD_BY_A_WORD = r"""
 #include <mpi.h>
 #include <stdio.h>

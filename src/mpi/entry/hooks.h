@@ -71,6 +71,9 @@ inline bool requests_tracked() noexcept {
 // about others.
 inline bool requests_known() noexcept { return requests_tracked() || served_request.out(); }
 
+// Lets MPI make progress while waits are answered without calling it.
+void call_for_progress_of_waits() noexcept;
+
 // Called for a wait or a test of the handle shared by all served Rgets, which is complete. Answered
 // here unless the program wants the status, or the handle may also be that of a tracked request.
 inline bool served_is_waited_for(MPI_Request* request, const MPI_Status* status) noexcept {
@@ -79,7 +82,7 @@ inline bool served_is_waited_for(MPI_Request* request, const MPI_Status* status)
     return false;
   *request = MPI_REQUEST_NULL;
   served_request.taken();
-  if (context.progress.served()) context.progress.call();
+  if (context.progress.served()) call_for_progress_of_waits();
   note_completion();
   return true;
 }

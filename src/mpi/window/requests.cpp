@@ -123,6 +123,12 @@ void note_all_met(int code, MPI_Comm comm) noexcept {
 
 void note_comm_gone() noexcept { context.world.forget_communicators(); }
 
+// All served Rgets have the same handle, but most were made on the window that was used last.
+void call_for_progress_of_waits() noexcept {
+  Window* window = context.last_window;
+  window != nullptr ? window->call_for_progress() : context.progress.call();
+}
+
 void note_own_writes() noexcept { context.observer.note_own_writes(); }
 
 // By the time a call returns, MPI may have given the handle to a request of another thread; tickets
