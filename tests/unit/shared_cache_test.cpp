@@ -359,6 +359,53 @@ TEST(SharedCache, NobodyWaitsForARankThatIsStoppedWithALock) {
   EXPECT_EQ(get(*a, key_at(0), 64, no_writes()), bytes_of(64, 1));
 }
 
+// While a rank copies without the lock, and until it has waited in vain for it, another one has it.
+struct HeldMeanwhile {
+  SharedCache* cache;
+  std::byte* half;  // of what is copied: cannot be read before the other has the lock
+  std::atomic<int>* state;
+  pid_t holder;
+} held_meanwhile;
+
+void hold_meanwhile(int) {
+  HeldMeanwhile& its = held_meanwhile;
+  its.holder = fork();
+  if (its.holder == 0) {
+    alarm(30);
+    for (uint32_t at = 0; at < its.cache->shards(); ++at) its.cache->lock_of_shard(at).lock();
+    its.state->store(1);
+    while (its.state->load() == 1) usleep(100);
+    for (uint32_t at = 0; at < its.cache->shards(); ++at) its.cache->lock_of_shard(at).unlock();
+    _exit(0);
+  }
+  while (its.state->load() == 0) usleep(100);
+  mprotect(its.half, large - 155648, PROT_READ | PROT_WRITE);
+}
+
+TEST(SharedCache, WhatARankCouldNotCompleteForWantOfTheLockTakesNoRoomForLong) {
+  Node node(small_plan(2, 4 << 20));
+  Shared state(sizeof(std::atomic<int>));
+  const auto a = node.join();
+  auto* data = static_cast<std::byte*>(
+      mmap(nullptr, large, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  held_meanwhile = {a.get(), data + 155648, reinterpret_cast<std::atomic<int>*>(state.base()), 0};
+  mprotect(held_meanwhile.half, large - 155648, PROT_NONE);
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = hold_meanwhile;
+  sigaction(SIGSEGV, &action, &before);
+  EXPECT_EQ(a->publish(key_at(0), hash_key(key_at(0)), data, large, a->clock(), {}).how,
+            Shard::Published::refused);
+  sigaction(SIGSEGV, &before, nullptr);
+  held_meanwhile.state->store(2);
+  EXPECT_EQ(waitpid(held_meanwhile.holder, nullptr, 0), held_meanwhile.holder);
+  EXPECT_GE(a->sizes().stored_bytes, large);
+  EXPECT_EQ(publish(*a, key_at(64), bytes_of(64, 1), a->clock()), Shard::Published::stored);
+  EXPECT_LT(a->sizes().stored_bytes, large);
+  EXPECT_EQ(a->check(), nullptr);
+  munmap(data, large);
+}
+
 // Returns the number of its pages that use memory.
 uint64_t touched_pages(const Shared& memory) {
   std::vector<unsigned char> pages((memory.bytes() + Shard::page - 1) / Shard::page);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/region.h"
 #include "base/round.h"
@@ -235,10 +236,19 @@ bool Shard::copy_unlocked(EntryId id, const SharedData& data, uint32_t member) {
   store_bytes(to, data.data, data.bytes);
   const RobustLock::Taken taken = state_->lock.lock();
   copies_->end(member);
+  if (taken == RobustLock::Taken::no) left_ = {id, resets};
   if (!may_be_used(taken)) return false;
   if (state_->resets == resets) return true;
   state_->lock.unlock();
   return false;
+}
+
+// Others do so when they store the same.
+void Shard::give_up_left(uint32_t member) {
+  const Left left = std::exchange(left_, {});
+  if (left.id == no_entry || left.resets != state_->resets) return;
+  const Entry& entry = cache_->entry(left.id);
+  if (entry.state == State::pending && entry.token == member) cache_->abandon(left.id, 0);
 }
 
 Shard::Stored Shard::publish(const SharedData& data, const Terms& terms) {
@@ -252,6 +262,7 @@ Shard::Stored Shard::publish(const SharedData& data, const Terms& terms) {
 // Called with the lock held; releases it.
 Shard::Stored Shard::store(const SharedData& data, const Terms& terms) {
   Stored stored;
+  give_up_left(terms.member);
   cache_->set_costs(terms.latency_ns, terms.ns_per_byte);
   const auto leave = [&](Published how) {
     stored.how = how;

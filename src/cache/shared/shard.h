@@ -205,6 +205,7 @@ class alignas(64) Shard {
   void want_large_pages(EntryId id, const SharedData& data);
   void copy(EntryId id, const SharedData& data);
   bool copy_unlocked(EntryId id, const SharedData& data, uint32_t member);
+  void give_up_left(uint32_t member);
   void list_part(EntryId id, uint64_t hash);
   uint64_t list_parts(EntryId id, const Key& key, uint64_t bytes);
   void list_anew();
@@ -224,6 +225,11 @@ class alignas(64) Shard {
   Copies* copies_;
   const std::atomic<uint32_t>* members_;
   bool waited_in_vain_ = false;  // the last attempt to take the lock failed
+  // An entry that this member has copied to and could not complete, as the lock could not be had.
+  struct Left {
+    EntryId id = no_entry;
+    uint64_t resets = 0;
+  } left_;
   uint64_t advised_bytes_ = 0;   // storage for which this process has asked for large pages
   bool no_large_pages_ = false;  // the system could make none
   Directory::Bucket* buckets_;
