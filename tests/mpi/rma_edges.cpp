@@ -674,6 +674,70 @@ void what_the_last_fence_did_not_know_is_told() {
   MPI_Errhandler_free(&handler);
 }
 
+// Of several requests, the status of the one that failed has its error.
+void the_request_that_failed_is_named(const char* call) {
+  if (!check::cached()) return check::skip("hosts find other errors");
+  const bool all = call == std::string("Testall") || call == std::string("Waitall");
+  Words words(4);
+  if (rank == 0) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, words.win);
+  MPI_Barrier(check::world);
+  if (rank == 1) {
+    constexpr int count = 3, failing = 1;
+    MPI_Request requests[count];
+    MPI_Status statuses[count];
+    int64_t got[2] = {};
+    int done = 0, at = 0, places[count];
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, words.win);
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, words.win);
+    MPI_Irecv(nullptr, 0, MPI_BYTE, 1, 4, check::world, &requests[0]);
+    MPI_Rget(&got[0], 1, MPI_INT64_T, 0, 4, 1, MPI_INT64_T, words.win, &requests[failing]);
+    MPI_Rget(&got[1], 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, words.win, &requests[2]);
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(MPI_Testall(count, requests, &done, statuses), MPI_SUCCESS);
+      EXPECT_EQ(done, 0);
+    }
+    MPI_Send(nullptr, 0, MPI_BYTE, 0, 0, check::world);
+    MPI_Send(nullptr, 0, MPI_BYTE, 1, 4, check::world);
+    for (int left = count; left > 0;) {
+      int rc = MPI_SUCCESS, failed = -1;
+      for (MPI_Status& each : statuses) each.MPI_ERROR = -1;
+      if (call == std::string("Waitall")) {
+        rc = MPI_Waitall(count, requests, statuses), done = count;
+      } else if (call == std::string("Testall")) {
+        rc = MPI_Testall(count, requests, &done, statuses), done = done ? count : 0;
+      } else if (call == std::string("Waitsome")) {
+        rc = MPI_Waitsome(count, requests, &done, places, statuses);
+      } else if (call == std::string("Testsome")) {
+        rc = MPI_Testsome(count, requests, &done, places, statuses);
+      } else if (call == std::string("Waitany")) {
+        rc = MPI_Waitany(count, requests, &at, statuses), done = 1;
+        failed = rc != MPI_SUCCESS ? at : -1;
+        EXPECT_EQ(class_of(rc), at == failing ? MPI_ERR_RMA_RANGE : MPI_SUCCESS);
+      } else {
+        rc = MPI_Wait(&requests[at], statuses), done = 1;
+        failed = rc != MPI_SUCCESS ? at : -1;
+        EXPECT_EQ(class_of(rc), at == failing ? MPI_ERR_RMA_RANGE : MPI_SUCCESS);
+        ++at;
+      }
+      left -= done;
+      if (rc == MPI_SUCCESS) continue;
+      for (int i = 0; i < done && rc == MPI_ERR_IN_STATUS; ++i) {
+        const int place = all ? i : places[i];
+        EXPECT_EQ(class_of(statuses[i].MPI_ERROR),
+                  place == failing ? MPI_ERR_RMA_RANGE : MPI_SUCCESS);
+        if (place == failing) failed = failing;
+      }
+      EXPECT_EQ(failed, failing);
+    }
+    MPI_Win_unlock(1, words.win);
+    EXPECT_EQ(MPI_Win_unlock(0, words.win), MPI_SUCCESS);
+  } else if (rank == 0) {
+    MPI_Recv(nullptr, 0, MPI_BYTE, 1, 0, check::world, MPI_STATUS_IGNORE);
+    MPI_Win_unlock(0, words.win);
+  }
+  MPI_Barrier(check::world);
+}
+
 // By then, its communicator's handle belongs to another one.
 void the_communicator_of_a_window_is_freed_before_it() {
   for (int round = 0; round < 5; ++round) {
@@ -1385,6 +1449,12 @@ void a_window_that_is_freed_when_mpi_ends() {
 int main(int argc, char** argv) {
   return check::run(argc, argv, 2, {
     {"null_handles_are_errors_of_the_window", null_handles_are_errors_of_the_window},
+        {"failed_request_of_wait", [] { the_request_that_failed_is_named("Wait"); }},
+        {"failed_request_of_waitany", [] { the_request_that_failed_is_named("Waitany"); }},
+        {"failed_request_of_waitall", [] { the_request_that_failed_is_named("Waitall"); }},
+        {"failed_request_of_testall", [] { the_request_that_failed_is_named("Testall"); }},
+        {"failed_request_of_waitsome", [] { the_request_that_failed_is_named("Waitsome"); }},
+        {"failed_request_of_testsome", [] { the_request_that_failed_is_named("Testsome"); }},
 #if MPI_VERSION >= 4
         {"counts_whose_bytes_overflow_are_errors", counts_whose_bytes_overflow_are_errors},
         {"large_counts_of_every_call", large_counts_of_every_call},

@@ -34,33 +34,37 @@ CALLS = {
     "Win_shared_query": "shared_query(rank, size, disp_unit, baseptr)",
 }
 # Calls on requests, which may include fetches in flight: what to do about these before the host is
-# called.
+# called, and what the call returns, of the host's result and of fetches that have failed.
+ONE = "of_one(rc)"
+ALL = "of_all(rc, array_of_statuses)"
+SOME = "of_some(rc, outcount, array_of_indices, array_of_statuses)"
 REQUESTS = {
-    "Wait": "wait(1, request)",
-    "Waitall": "wait(count, array_of_requests)",
-    "Test": "settle(1, request)",
-    "Testall": "settle(count, array_of_requests)",
-    "Testany": "settle(count, array_of_requests)",
-    "Testsome": "settle(incount, array_of_requests)",
-    "Request_get_status": "settle(1, &request)",
-    "Request_get_status_all": "settle(count, array_of_requests)",
-    "Request_get_status_any": "settle(count, array_of_requests)",
-    "Request_get_status_some": "settle(incount, array_of_requests)",
-    "X_Request_is_complete": "settle(1, &request)",
-    "Request_free": "let_go(request)",
-    "X_Wait_enqueue": "wait(1, request)",
-    "X_Waitall_enqueue": "wait(count, array_of_requests)",
-    "X_Continue": "wait(1, op_request)",
-    "X_Continueall": "wait(count, op_requests)",
+    "Wait": ("wait", "1, request", ONE),
+    "Waitall": ("wait", "count, array_of_requests", ALL),
+    "Test": ("settle", "1, request", ONE),
+    "Testall": ("settle", "count, array_of_requests", ALL),
+    "Testany": ("settle", "count, array_of_requests", ONE),
+    "Testsome": ("settle", "incount, array_of_requests", SOME),
+    "Request_get_status": ("settle", "1, &request", ""),
+    "Request_get_status_all": ("settle", "count, array_of_requests", ""),
+    "Request_get_status_any": ("settle", "count, array_of_requests", ""),
+    "Request_get_status_some": ("settle", "incount, array_of_requests", ""),
+    "X_Request_is_complete": ("settle", "1, &request", ""),
+    "Request_free": ("let_go", "request", ""),
+    "X_Wait_enqueue": ("wait", "1, request", ONE),
+    "X_Waitall_enqueue": ("wait", "count, array_of_requests", ONE),
+    "X_Continue": ("wait", "1, op_request", ONE),
+    "X_Continueall": ("wait", "count, op_requests", ONE),
 }
 # Calls that wait for one of several requests: the number of requests, the equivalent call that does
-# not wait, and how to return the rest of its answer.
+# not wait, how to return the rest of its answer, and what the call returns.
 WAITS_FOR_ONE = {
-    "Waitany": ("count", "Testany(count, array_of_requests, indx, &found, status)", ""),
+    "Waitany": ("count", "Testany(count, array_of_requests, indx, &found, status)", "", ONE),
     "Waitsome": (
         "incount",
         "Testsome(incount, array_of_requests, &found, array_of_indices, array_of_statuses)",
         "*outcount = found;",
+        SOME,
     ),
 }
 # Calls that the most recently used window may complete at once, without further checks; they then
@@ -105,25 +109,32 @@ def body(row):
             f"return window != nullptr && window->get_attr(win_keyval, attribute_val, flag) ? MPI_SUCCESS : {below};",
         ]
     if name in REQUESTS:
-        looked = f"engine_fetches().{REQUESTS[name]};"
-        if name == "X_Request_is_complete":  # it returns no error code
-            return [f"if (!engine_fetches().none()) {looked}", f"return {below};"]
+        does, requests, result = REQUESTS[name]
+        look = f"engine_fetches().{does}({requests});"
+        if not result:
+            return [f"if (!engine_fetches().none()) {look}", f"return {below};"]
         return [
             f"if (engine_fetches().none()) return {below};",
-            f"const int wrong = {looked}",
+            look,
+            f"const FailedFetches failed(&engine_fetches(), {requests});",
             f"const int rc = {below};",
-            "return rc != MPI_SUCCESS ? rc : wrong;",
+            f"return failed.{result};",
         ]
     if name in WAITS_FOR_ONE:
-        count, test, found = WAITS_FOR_ONE[name]
+        count, test, found, result = WAITS_FOR_ONE[name]
+        failed = f"const FailedFetches failed(&engine_fetches(), {count}, array_of_requests);"
         return [
             f"while (engine_fetches().has({count}, array_of_requests)) {{",
-            f"  int found = 0, wrong = engine_fetches().wait_for_one({count}, array_of_requests);",
+            "  int found = 0;",
+            f"  engine_fetches().wait_for_one({count}, array_of_requests);",
+            f"  {failed}",
             f"  const int rc = below_engine().{test};",
             f"  {found}",
-            "  if (rc != MPI_SUCCESS || found != 0) return rc != MPI_SUCCESS ? rc : wrong;",
+            f"  if (rc != MPI_SUCCESS || found != 0) return failed.{result};",
             "}",
-            f"return {below};",
+            failed,
+            f"const int rc = {below};",
+            f"return failed.{result};",
         ]
     call = OPERATIONS.get(name) or CALLS.get(name)
     if requested(name) in OPERATIONS:

@@ -30,6 +30,7 @@ int Fetches::begin(const EngineWindow& of, rma::Window* window, int rank, rma::M
   const rma::Agent::Lock agent(&station_->agent());
   last_ = {window, rank, mark};
   const std::lock_guard lock(mutex_);
+  failed_.erase(handle_bits(*request));
   by_handle_.emplace(handle_bits(*request), fetch.release());
   count_under_way();
   return MPI_SUCCESS;
@@ -55,6 +56,7 @@ std::vector<Fetches::Fetch*> Fetches::take_arrived(int count, const MPI_Request*
   for (Fetch* fetch : taken) {
     by_handle_.erase(handle_bits(fetch->request));
     fetch->code = fetch->of->settled(fetch->window->take_error(fetch->rank));
+    if (fetch->code != MPI_SUCCESS) failed_[handle_bits(fetch->request)] = fetch->code;
   }
   std::erase_if(let_go_, [&](Fetch* each) {
     if (!arrived(*each)) return false;
@@ -66,17 +68,15 @@ std::vector<Fetches::Fetch*> Fetches::take_arrived(int count, const MPI_Request*
 }
 
 // Frees them.
-int Fetches::complete(const std::vector<Fetch*>& arrived) {
-  int wrong = MPI_SUCCESS;
+void Fetches::complete(const std::vector<Fetch*>& arrived) {
   for (Fetch* fetch : arrived) {
-    if (fetch->code != MPI_SUCCESS) wrong = fetch->of->report(fetch->code);
+    if (fetch->code != MPI_SUCCESS) fetch->of->report(fetch->code);
     next.Grequest_complete(fetch->request);
     delete fetch;
   }
-  return wrong;
 }
 
-int Fetches::settle(int count, const MPI_Request* requests) {
+void Fetches::settle(int count, const MPI_Request* requests) {
   std::vector<Fetch*> taken;
   {
     const rma::Agent::Lock lock(&station_->agent());
@@ -84,25 +84,26 @@ int Fetches::settle(int count, const MPI_Request* requests) {
     station_->agent().poll(lock);
     taken = take_arrived(count, requests);
   }
-  return complete(taken);
+  complete(taken);
 }
 
 // The host keeps the request until it is complete.
-int Fetches::let_go(const MPI_Request* request) {
-  if (request == nullptr) return MPI_SUCCESS;
+void Fetches::let_go(const MPI_Request* request) {
+  if (request == nullptr) return;
   {
     const rma::Agent::Lock agent(&station_->agent());
     const std::lock_guard lock(mutex_);
+    failed_.erase(handle_bits(*request));
     if (const auto found = by_handle_.find(handle_bits(*request)); found != by_handle_.end()) {
       let_go_.push_back(found->second);
       by_handle_.erase(found);
     }
   }
-  return settle(0, nullptr);
+  settle(0, nullptr);
 }
 
-int Fetches::wait(int count, const MPI_Request* requests) {
-  if (!has(count, requests)) return MPI_SUCCESS;
+void Fetches::wait(int count, const MPI_Request* requests) {
+  if (!has(count, requests)) return;
   std::vector<Fetch*> taken;
   {
     const rma::Agent::Lock lock(&station_->agent());
@@ -112,16 +113,16 @@ int Fetches::wait(int count, const MPI_Request* requests) {
     });
     taken = take_arrived(count, requests);
   }
-  return complete(taken);
+  complete(taken);
 }
 
-int Fetches::wait_for_one(int count, const MPI_Request* requests) {
+void Fetches::wait_for_one(int count, const MPI_Request* requests) {
   const size_t ours = find(count, requests).size();
   const auto none = std::count(requests, requests + count, MPI_REQUEST_NULL);
   if (static_cast<std::ptrdiff_t>(ours) + none != count) {
-    const int wrong = settle(count, requests);
+    settle(count, requests);
     sched_yield();
-    return wrong;
+    return;
   }
   std::vector<Fetch*> taken;
   {
@@ -133,7 +134,7 @@ int Fetches::wait_for_one(int count, const MPI_Request* requests) {
     });
     taken = take_arrived(count, requests);
   }
-  return complete(taken);
+  complete(taken);
 }
 
 void Fetches::end(const rma::Window* window) {
@@ -163,6 +164,57 @@ void Fetches::end(const rma::Window* window) {
     taken = take_arrived(0, nullptr);
   }
   complete(taken);
+}
+
+FailedFetches::FailedFetches(Fetches* fetches, int count, const MPI_Request* requests)
+    : fetches_(*fetches), count_(count), requests_(requests) {
+  const std::lock_guard lock(fetches_.mutex_);
+  if (fetches_.failed_.empty() || requests == nullptr) return;
+  for (int i = 0; i < count; ++i) {
+    const uint64_t handle = handle_bits(requests[i]);
+    if (const auto found = fetches_.failed_.find(handle); found != fetches_.failed_.end())
+      failed_.push_back({i, handle, found->second});
+  }
+}
+
+std::vector<FailedFetches::Failed> FailedFetches::take_freed() const {
+  std::vector<Failed> freed;
+  if (failed_.empty()) return freed;
+  const std::lock_guard lock(fetches_.mutex_);
+  for (const Failed& each : failed_) {
+    if (requests_[each.index] != MPI_REQUEST_NULL) continue;
+    fetches_.failed_.erase(each.handle);
+    freed.push_back(each);
+  }
+  fetches_.count_under_way();
+  return freed;
+}
+
+int FailedFetches::of_one(int rc) const {
+  const std::vector<Failed> freed = take_freed();
+  return rc != MPI_SUCCESS || freed.empty() ? rc : freed.front().code;
+}
+
+int FailedFetches::of_all(int rc, MPI_Status* statuses) const {
+  const std::vector<Failed> freed = take_freed();
+  if (freed.empty() || (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS)) return rc;
+  if (statuses == MPI_STATUSES_IGNORE) return MPI_ERR_IN_STATUS;
+  for (int i = 0; i < count_ && rc == MPI_SUCCESS; ++i) statuses[i].MPI_ERROR = MPI_SUCCESS;
+  for (const Failed& each : freed) statuses[each.index].MPI_ERROR = each.code;
+  return MPI_ERR_IN_STATUS;
+}
+
+int FailedFetches::of_some(int rc, const int* found, const int* indices,
+                           MPI_Status* statuses) const {
+  const std::vector<Failed> freed = take_freed();
+  if (freed.empty() || (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS)) return rc;
+  if (statuses == MPI_STATUSES_IGNORE) return MPI_ERR_IN_STATUS;
+  for (int i = 0; i < *found; ++i) {
+    if (rc == MPI_SUCCESS) statuses[i].MPI_ERROR = MPI_SUCCESS;
+    const auto its = std::ranges::find(freed, indices[i], &Failed::index);
+    if (its != freed.end()) statuses[i].MPI_ERROR = its->code;
+  }
+  return MPI_ERR_IN_STATUS;
 }
 
 }  // namespace nearcache::mpi

@@ -31,27 +31,30 @@ class Fetches {
   // without the lock.
   int begin(const EngineWindow& of, rma::Window* window, int rank, rma::Mark mark,
             MPI_Request* request);
-  // Returns true if nothing is in flight; the calls below are then unnecessary.
+  // Returns true if nothing is in flight, and no failed request is left; the calls below are then
+  // unnecessary.
   bool none() const { return under_way_.load(std::memory_order_relaxed) == 0; }
 
-  // Each returns the error of one of the requests, after calling its window's error handler.
+  // Each calls the error handler of the window of a request that has failed. The host's request is
+  // complete as any other: FailedFetches says which have failed.
 
   // Polls the network, and completes those of the requests that have arrived.
-  int settle(int count, const MPI_Request* requests);
+  void settle(int count, const MPI_Request* requests);
   // Waits until all of our requests among these have arrived, and completes them.
-  int wait(int count, const MPI_Request* requests);
+  void wait(int count, const MPI_Request* requests);
   // The program is about to free the request: nobody will wait for it, and its error is reported
   // by the next synchronisation with the target.
-  int let_go(const MPI_Request* request);
+  void let_go(const MPI_Request* request);
   // For calls that need one complete request: if all of the requests are ours, waits until one has
   // arrived; otherwise polls once and yields.
-  int wait_for_one(int count, const MPI_Request* requests);
+  void wait_for_one(int count, const MPI_Request* requests);
   // Returns true if one of them is ours and in flight.
   bool has(int count, const MPI_Request* requests) { return !find(count, requests).empty(); }
   // Completes the fetches of a window that is about to be freed.
   void end(const rma::Window* window);
 
  private:
+  friend class FailedFetches;
   struct Fetch {
     const EngineWindow* of;
     rma::Window* window;
@@ -72,10 +75,11 @@ class Fetches {
   // agent's lock.
   std::vector<Fetch*> take_arrived(int count, const MPI_Request* requests);
   void count_under_way() {
-    under_way_.store(by_handle_.size() + let_go_.size(), std::memory_order_relaxed);
+    under_way_.store(by_handle_.size() + let_go_.size() + failed_.size(),
+                     std::memory_order_relaxed);
   }
   // Also reports their errors. Must be called without the lock.
-  static int complete(const std::vector<Fetch*>& arrived);
+  static void complete(const std::vector<Fetch*>& arrived);
 
   struct Last {
     const rma::Window* window = nullptr;
@@ -89,6 +93,34 @@ class Fetches {
   std::mutex mutex_;                                // guards the members below
   std::unordered_map<uint64_t, Fetch*> by_handle_;  // in flight; the program may ask for them
   std::vector<Fetch*> let_go_;                      // in flight; freed by the program
+  std::unordered_map<uint64_t, int> failed_;  // by handle: errors of those that have not been freed
+};
+
+// The failed ones among the requests of a call that frees what it completes. Made before the host
+// is called; turns its result into that of the call.
+class FailedFetches {
+ public:
+  FailedFetches(Fetches* fetches, int count, const MPI_Request* requests);
+
+  // Of a call that completes one request.
+  int of_one(int rc) const;
+  // Of calls with a status for each of the requests, and for the first `*found` of `indices`.
+  int of_all(int rc, MPI_Status* statuses) const;
+  int of_some(int rc, const int* found, const int* indices, MPI_Status* statuses) const;
+
+ private:
+  struct Failed {
+    int index;
+    uint64_t handle;
+    int code;
+  };
+  // Takes those that the call has freed.
+  std::vector<Failed> take_freed() const;
+
+  Fetches& fetches_;
+  const int count_;
+  const MPI_Request* const requests_;
+  std::vector<Failed> failed_;
 };
 
 }  // namespace nearcache::mpi
