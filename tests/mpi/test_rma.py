@@ -580,3 +580,10 @@ def test_a_word_put_under_a_lock_tells_of_it(mpi, preload, tmp_path):
     program = compiled(tmp_path, "told", TOLD_BY_A_WORD, mpi.wrapper)
     env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "always"}
     assert "told 2" in launch.run(mpi, 2, program, env=env).check().output
+
+
+@pytest.mark.few_mpis
+def test_older_windows_leave_device_memory_alone_where_the_engine_finds_it_first(mpi, preload):
+    case = "device_memory_is_left_to_mpi"
+    result = launch.run(mpi, 2, "edges", "--only", case, env={"NEARCACHE_RMA": "on"}).check()
+    assert result.lines("ok"), result.output

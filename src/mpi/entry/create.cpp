@@ -2,6 +2,7 @@
 
 // Creation and freeing of windows: decides which windows are cached, and how.
 #include <algorithm>
+#include <atomic>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -296,11 +297,12 @@ void tell_of_creation(const Window& window, const Creation::Exposed& memory) {
   context.observer.window_created(traced, memory.base);
 }
 
-// From now on, windows created before a driver was loaded check for device memory, too.
+// From now on, windows created before a driver was loaded check for device memory, too. The RMA
+// engine may have found it first.
 void look_for_devices() {
-  const bool asked_before = context.devices.present();
+  static std::atomic<bool> known{false};
   context.devices.look();
-  if (asked_before || !context.devices.present()) return;
+  if (!context.devices.present() || known.exchange(true)) return;
   for (Window* window : context.windows.all()) window->leave_short_ways();
 }
 
