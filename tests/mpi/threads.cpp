@@ -140,6 +140,47 @@ void window_of_each_thread() {
   MPI_Info_free(&info);
 }
 
+// Many MPIs give all requests that are complete at once the same handle. A thread may change its
+// buffer as soon as it has waited, whatever other threads do that wait for that handle.
+void buffers_change_after_waits_for_one_handle() {
+  constexpr int64_t long_get = 8192, gets = 8, all = gets * long_get;
+  MPI_Info info = check::info("nearcache_mode", "always");
+  MPI_Info_set(info, "nearcache_skip_cheap", "false");
+  MPI_Info_set(info, "nearcache_storage", "4M");
+  std::vector<MPI_Win> windows(threads);
+  for (MPI_Win& win : windows) {
+    int64_t* memory;
+    MPI_Win_allocate(all * 8, 8, info, MPI_COMM_WORLD, &memory, &win);
+    for (int64_t i = 0; i < all; i++) memory[i] = Words::word(check::rank, i);
+    check::hidden_barrier();
+    MPI_Win_lock_all(0, win);
+  }
+  MPI_Info_free(&info);
+  in_threads([&](int thread) {
+    std::vector<int64_t> got(long_get);
+    for (int i = 0; i < 4 * rounds; i++) {
+      const int64_t at = i % gets * long_get;
+      MPI_Request request;
+      if (i % (2 * gets) == 0 && check::cached()) nearcache_invalidate(windows[thread]);
+      MPI_Rget(got.data(), long_get, MPI_INT64_T, peer(), at, long_get, MPI_INT64_T,
+               windows[thread], &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      if (i % (2 * gets) >= gets) {  // it was kept
+        bool right = true;
+        for (int64_t k = 0; k < long_get; k++)
+          right = right && got[k] == Words::word(peer(), at + k);
+        note(right);
+      }
+      std::memset(got.data(), 0, long_get * 8);
+    }
+  });
+  check::hidden_barrier();
+  for (MPI_Win& win : windows) {
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+  }
+}
+
 // The sums over all windows of a process never decrease while another thread frees windows.
 void sums_while_windows_are_freed() {
   if (!check::cached()) {
@@ -189,6 +230,7 @@ int main(int argc, char** argv) {
        {"get_during_a_flush_transparent",
         [] { get_during_a_flush_of_another_thread("transparent"); }},
        {"window_of_each_thread", window_of_each_thread},
+       {"buffers_change_after_waits_for_one_handle", buffers_change_after_waits_for_one_handle},
        {"sums_while_windows_are_freed", sums_while_windows_are_freed}},
       MPI_THREAD_MULTIPLE);
 }

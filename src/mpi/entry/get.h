@@ -133,7 +133,7 @@ int issued_rget(Window& window, const GetCall& call, const Window::Decision& dec
   const uint64_t start = decision.sampled ? sample_ticks() : 0;
   const int rc = decision.fetches_line() ? fetch_line(window, call, decision, request) : issue();
   const uint64_t ticks = decision.sampled ? sample_ticks() - start : 0;
-  const WindowLock lock(window.mutex());
+  WindowLock lock(window.mutex());
   if (rc != MPI_SUCCESS) {
     window.get_refused(call, decision);
     return rc;
@@ -150,10 +150,14 @@ int issued_rget(Window& window, const GetCall& call, const Window::Decision& dec
   } else if (window.caching()) {
     window.passed(call, decision);
   }
+  uint64_t serial = 0;
+  if (record != no_record) {
+    window.belongs_to_request(record);
+    serial = window.serial_of(record);
+  }
+  lock.unlock();
   if (record == no_record && sample == 0) return noted_plain(rc, request);
-  if (record != no_record) window.belongs_to_request(record);
-  request_track(*request, &window, record, record != no_record ? window.serial_of(record) : 0,
-                sample);
+  request_track(*request, &window, record, serial, sample);
   return rc;
 }
 

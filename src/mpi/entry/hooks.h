@@ -65,7 +65,7 @@ void note_own_writes() noexcept;
 // window.
 inline constinit std::atomic<size_t> tracked_requests{0};
 inline bool requests_tracked() noexcept {
-  return tracked_requests.load(std::memory_order_relaxed) != 0;
+  return tracked_requests.load(std::memory_order_acquire) != 0;
 }
 // Also true if a served Rget has not been waited for. Completing such requests may say nothing
 // about others.

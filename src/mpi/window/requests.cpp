@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/window/requests.h"
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <unordered_map>
@@ -22,7 +23,7 @@ struct Tracked {
 };
 
 struct RequestTable {
-  std::mutex mutex;
+  std::mutex mutex;  // taken before a window's
   // By request handle. MPICH gives all requests that are complete at once the same handle.
   std::unordered_multimap<uint64_t, Tracked> tracked;
   uint64_t tickets = 0;
@@ -64,25 +65,19 @@ void note_plain(uint64_t key) {
   ++tracked_requests;
 }
 
-// Returns false if the request is no longer tracked.
+// Returns false if the request is no longer tracked. `take`: takes it from the table; the caller
+// counts one less when nobody needs to wait for the mutex any more. With the mutex.
 bool look(uint64_t key, uint64_t ticket, Tracked* found, bool take = false) {
   RequestTable& requests = table();
-  const std::lock_guard lock(requests.mutex);
   const auto [first, last] = requests.tracked.equal_range(key);
   for (auto it = first; it != last; ++it) {
     if (it->second.ticket != ticket) continue;
     *found = it->second;
-    if (take) {
-      requests.tracked.erase(it);
-      --tracked_requests;
-    }
+    if (take) requests.tracked.erase(it);
     return true;
   }
   return false;
 }
-
-// Stops tracking the request. Returns false if it was not tracked.
-bool take(uint64_t key, uint64_t ticket, Tracked* taken) { return look(key, ticket, taken, true); }
 
 }  // namespace
 
@@ -178,8 +173,9 @@ void RequestWatch::completed(int code, const MPI_Request* after) {
 // The request is not complete and stays tracked.
 void RequestWatch::tested(const Found& found, uint64_t ticks) {
   Tracked tracked;
+  const std::lock_guard lock(table().mutex);
   if (!look(found.key, found.ticket, &tracked)) return;
-  const WindowLock lock(tracked.window->mutex());
+  const WindowLock window_lock(tracked.window->mutex());
   tracked.window->request_waited(tracked.sample, ticks, false);
 }
 
@@ -194,10 +190,14 @@ void RequestWatch::all_found_complete() {
 }
 
 void RequestWatch::not_to_be_kept(const MPI_Request* requests) {
-  for (const Found& found : found_) {
+  const auto fetches_line = [](const Found& found) {
     Tracked tracked;
-    if (look(found.key, found.ticket, &tracked) &&
-        tracked.window->fetches_line(tracked.record, tracked.serial)) {
+    const std::lock_guard lock(table().mutex);
+    return look(found.key, found.ticket, &tracked) &&
+           tracked.window->fetches_line(tracked.record, tracked.serial);
+  };
+  for (const Found& found : found_) {
+    if (fetches_line(found)) {
       for (int arrived = 0; arrived == 0;) {
         if (next.Request_get_status(requests[found.index], &arrived, MPI_STATUS_IGNORE) !=
             MPI_SUCCESS)
@@ -208,15 +208,19 @@ void RequestWatch::not_to_be_kept(const MPI_Request* requests) {
   }
 }
 
+// The request may be another thread's, which waits for the same handle: it must not return, and
+// change its buffer, before the data has been taken from there. So the table stays locked.
 void RequestWatch::end(const Found& found, bool succeeded, uint64_t ticks) const {
   Tracked tracked;
   if (found.ticket == of_served) return served_request.taken();
   if (found.ticket == of_plain) return end_plain(found);
-  if (!take(found.key, found.ticket, &tracked)) return;
-  const WindowLock lock(tracked.window->mutex());
+  const std::lock_guard lock(table().mutex);
+  if (!look(found.key, found.ticket, &tracked, true)) return;
+  const WindowLock window_lock(tracked.window->mutex());
   if (tracked.sample != 0)
     tracked.window->request_waited(tracked.sample, succeeded ? ticks : 0, true);
   tracked.window->request_completed(tracked.record, tracked.serial, succeeded);
+  --tracked_requests;
 }
 
 void RequestWatch::end_plain(const Found& found) const {
@@ -234,7 +238,8 @@ void RequestWatch::released(int code) {
     } else if (found.ticket == of_plain) {
       end_plain(found);
     } else {
-      take(found.key, found.ticket, &tracked);
+      const std::lock_guard lock(table().mutex);
+      if (look(found.key, found.ticket, &tracked, true)) --tracked_requests;
     }
   }
 }
