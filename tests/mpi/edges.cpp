@@ -708,6 +708,34 @@ void rget_buffer_reused_after_a_query() {
   }
 }
 
+// Requests that are complete at once may have the same handle, and the one that is freed is not
+// that whose buffer the program may change.
+void rget_buffer_reused_after_another_was_freed() {
+  for (const char* mode : {"transparent", "always"}) {
+    Words words(100, mode);
+    for (int round = 0; origin() && round < 3; round++) {
+      int64_t got[3] = {-1, -1, -1};
+      MPI_Request requests[3];
+      for (int i = 0; i < 3; i++)
+        MPI_Rget(&got[i], 1, MPI_INT64_T, 1, 10 * round + i, 1, MPI_INT64_T, words.win,
+                 &requests[i]);
+      MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+      if (MPI_Request_free(&requests[1]) != MPI_SUCCESS)  // Open MPI frees none that is complete
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+      MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+      MPI_Wait(&requests[2], MPI_STATUS_IGNORE);
+      EXPECT(Words::right(&got[2], 1, 10 * round + 2));
+      got[2] = -55;
+      MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+      EXPECT(Words::right(&got[0], 1, 10 * round));
+      got[0] = -55;
+      words.flush(1);
+      EXPECT(Words::right(&got[1], 1, 10 * round + 1));
+      for (int i = 0; i < 3; i++) EXPECT(words.read(1, 10 * round + i));
+    }
+  }
+}
+
 // A flush also completes a request's get; the program must still wait for the request.
 void rget_completed_by_flush() {
   Words words(100);
@@ -1269,6 +1297,7 @@ int main(int argc, char** argv) {
         {"rget_buffer_reused_after_its_wait", rget_buffer_reused_after_its_wait},
         {"rget_buffer_reused_after_a_query", rget_buffer_reused_after_a_query},
         {"rget_that_repeats_a_get", rget_that_repeats_a_get},
+        {"rget_buffer_reused_after_another_was_freed", rget_buffer_reused_after_another_was_freed},
         {"rget_completed_by_flush", rget_completed_by_flush},
         {"cost_of_rgets_is_known", cost_of_rgets_is_known},
         {"requests_of_served_rgets", requests_of_served_rgets},

@@ -587,3 +587,15 @@ def test_older_windows_leave_device_memory_alone_where_the_engine_finds_it_first
     case = "device_memory_is_left_to_mpi"
     result = launch.run(mpi, 2, "edges", "--only", case, env={"NEARCACHE_RMA": "on"}).check()
     assert result.lines("ok"), result.output
+
+
+@pytest.mark.few_mpis
+@pytest.mark.parametrize(
+    "program, case",
+    [
+        ("edges", "rget_buffer_reused_after_another_was_freed"),
+        ("threads", "buffers_change_after_waits_for_one_handle"),
+    ],
+)
+def test_requests_that_are_complete_at_once_have_one_handle(mpi, preload, program, case):
+    launch.run(mpi, 2, program, "--only", case, env={"NEARCACHE_RMA": "on"}).check()

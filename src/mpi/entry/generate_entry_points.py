@@ -138,7 +138,7 @@ def releasing(row, call):
     request = row.arguments[0]
     return (
         f"  if (!requests_tracked()) [[likely]]\n    return {call};\n  RequestWatch watch(1, {request});\n"
-        f"  const int code = {call};\n  watch.released(code);\n  return code;\n"
+        f"  watch.to_be_released({request});\n  const int code = {call};\n  watch.released(code);\n  return code;\n"
     )
 
 

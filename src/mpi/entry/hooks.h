@@ -114,7 +114,10 @@ class RequestWatch {
   // data does not arrive directly in the program's buffer.
   void not_to_be_kept(const MPI_Request* requests);
 
-  // The program has freed them (MPI_Request_free): they complete with their epoch.
+  // Called before the program frees the request (MPI_Request_free), and after: it completes with
+  // its epoch. If it is complete, others that the program has yet to wait for may have the same
+  // handle: their data is taken before.
+  void to_be_released(const MPI_Request* request) const;
   void released(int code);
 
  private:

@@ -229,6 +229,16 @@ void RequestWatch::end_plain(const Found& found) const {
   if (RequestTable::Plain* its = find_plain(found.key); its != nullptr) take_plain(its);
 }
 
+void RequestWatch::to_be_released(const MPI_Request* request) const {
+  const auto tracked = [](const Found& found) {
+    return found.ticket != of_served && found.ticket != of_plain;
+  };
+  if (std::none_of(found_.begin(), found_.end(), tracked) || !is_complete(*request)) return;
+  for (const Found& found : found_) {
+    if (tracked(found)) end(found, true);
+  }
+}
+
 void RequestWatch::released(int code) {
   Tracked tracked;
   if (code != MPI_SUCCESS) return;
