@@ -37,10 +37,3 @@ extern Predefined predefined;
 #define OMPI_PREDEFINED_GLOBAL(type, global) \
   (static_cast<type>(::nearcache::mpi::predefined.global))
 #endif
-
-// SimGrid's MPI_Compare_and_swap takes the comparand as a non-const void*.
-#ifdef NEARCACHE_FAMILY_SIMGRID
-#define NEARCACHE_COMPARE_CONST
-#else
-#define NEARCACHE_COMPARE_CONST const
-#endif

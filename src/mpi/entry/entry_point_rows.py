@@ -2,7 +2,7 @@
 """Reads entry_points.txt: the rows, with their C prototypes parsed."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass
@@ -52,6 +52,9 @@ class Row:
     parameter_text: str
     parameters: list = field(default_factory=list)
     received_words: list = field(default_factory=list)
+
+    def with_parameters(self, text):
+        return replace(self, parameter_text=text, parameters=parse_parameters(text))
 
     @property
     def name(self):
@@ -159,6 +162,10 @@ def parse_parameter(text):
     return Parameter(re.sub(r"\s*\*", "*", kind), name)
 
 
+def parse_parameters(text):
+    return [] if text == "void" else [parse_parameter(p) for p in text.split(",")]
+
+
 def parse_row(line, number, path):
     parts = [p.strip() for p in line.split("|", 3)]
     kind = re.fullmatch(
@@ -173,7 +180,6 @@ def parse_row(line, number, path):
         )
     arguments = [a.strip() for a in kind.group(2).split(",")] if kind.group(2) else []
     text = prototype.group(3)
-    parameters = [] if text == "void" else [parse_parameter(p) for p in text.split(",")]
     return Row(
         kind.group(1),
         arguments,
@@ -181,7 +187,7 @@ def parse_row(line, number, path):
         prototype.group(1),
         prototype.group(2),
         text,
-        parameters,
+        parse_parameters(text),
         received,
     )
 

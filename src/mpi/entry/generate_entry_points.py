@@ -36,14 +36,42 @@ def declared_names(header):
     return set(re.findall(r"\b(MPIX?_\w+)\s*\(", header))
 
 
-def partitions_const(header):
-    """Return "const" if this MPI's MPI_Pready_list takes a const array, else an empty text."""
-    return "const" if re.search(r"\bMPI_Pready_list\s*\(\s*int\s+\w+\s*,\s*const\b", header) else ""
+def declared_parameters(header, symbol):
+    """Return the texts of the parameters with which this MPI declares a function; none if it does
+    not."""
+    start = re.search(rf"\b{symbol}\s*\(", header)
+    if not start:
+        return []
+    depth, texts = 1, [""]
+    for letter in header[start.end() :]:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if depth == 0:
+            break
+        if letter == "," and depth == 1:
+            texts.append("")
+        else:
+            texts[-1] += letter
+    return texts
 
 
-def applicable(rows, declared, family):
+def as_declared(row, header):
+    """Return the row without `const` where this MPI declares a parameter without: some took years
+    to get it, and the types of functions must be the same."""
+    ours = row.parameter_text.split(",")
+    theirs = declared_parameters(header, row.symbol)
+    if len(theirs) != len(ours):
+        return row
+    texts = [
+        our if re.search(r"\bconst\b", their) else re.sub(r"\bconst ", "", our)
+        for our, their in zip(ours, theirs)
+    ]
+    return row.with_parameters(",".join(texts))
+
+
+def applicable(rows, header, family):
     """Return the rows that this MPI has. Exits with a message if one is missing that every MPI
     has."""
+    declared = declared_names(header)
     kept, missing = [], []
     for row in rows:
         if (row.requirement, family) == ("not-simgrid", "simgrid"):
@@ -51,7 +79,7 @@ def applicable(rows, declared, family):
         if row.requirement == "openmpi" and family != "openmpi":
             continue
         if row.symbol in declared or (row.requirement == "ulfm" and family != "simgrid"):
-            kept.append(row)
+            kept.append(as_declared(row, header))
         elif row.everywhere and family != "simgrid":
             missing.append(row.symbol)
     if missing:
@@ -175,19 +203,9 @@ GENERATED = {
 }
 
 
-def parameters(row):
-    # Some MPIs declare these without const.
-    text = row.parameter_text.replace(
-        "const void *compare_addr", "NEARCACHE_COMPARE_CONST void *compare_addr"
-    )
-    return text.replace(
-        "const int array_of_partitions[]", "NEARCACHE_PARTITIONS_CONST int array_of_partitions[]"
-    )
-
-
 def head_and_call(row):
     return (
-        f'extern "C" {row.returns} {row.symbol}({parameters(row)}) {{\n',
+        f'extern "C" {row.returns} {row.symbol}({row.parameter_text}) {{\n',
         f"next.{row.name}({', '.join(p.name for p in row.parameters)})",
     )
 
@@ -232,7 +250,7 @@ def straight_or(row, head, body):
         return f"{head}{body}}}\n"
     arguments = ", ".join(p.name for p in row.parameters)
     return (
-        f"[[gnu::noinline]] static int long_{row.name}({parameters(row)}) {{\n{body}}}\n\n"
+        f"[[gnu::noinline]] static int long_{row.name}({row.parameter_text}) {{\n{body}}}\n\n"
         f"{head}  if (straight.{way}({arguments})) [[likely]] return MPI_SUCCESS;\n"
         f"  return long_{row.name}({arguments});\n}}\n"
     )
@@ -260,14 +278,14 @@ def get(row):
     left = f"return {call};" if plain else f"return noted_plain({call}, request);"
     passes = f"passes({{}}, win, target_rank, origin_datatype, origin_count)) {left}\n"
     return (
-        f"[[gnu::noinline]] static int slow_{row.name}({parameters(row)}) {{\n"
+        f"[[gnu::noinline]] static int slow_{row.name}({row.parameter_text}) {{\n"
         "  const Window* last = context.last_window;\n  Window* window = find_window(win);\n"
         f"  if (window != last && {passes.format('window')}"
         f"  if ({known}plain_hit_of_another(window, last, win, {THE_GET})) return {served}MPI_SUCCESS;\n"
         "  if (left_alone(window)) {\n    if (window != nullptr) uncached_get(*window, target_rank, origin_datatype);\n"
         f"    note_receives({THE_GET});\n    {left}\n  }}\n"
         f"  const auto issue = [&] {{\n    note_receives({THE_GET});\n    return {call};\n  }};\n  return {work};\n}}\n\n"
-        f"[[gnu::noinline]] static int hit_or_slow_{row.name}({parameters(row)}) {{\n"
+        f"[[gnu::noinline]] static int hit_or_slow_{row.name}({row.parameter_text}) {{\n"
         f"  if ({known}plain_hit(context.last_window, win, {THE_GET})) return {served}MPI_SUCCESS;\n"
         f"  return slow_{row.name}({names});\n}}\n\n"
         + straight_or(
@@ -321,7 +339,7 @@ def write_call(row):
     )
     arguments = ", ".join(p.name for p in row.parameters)
     return (
-        f"[[gnu::noinline]] static int slow_{row.name}({parameters(row)}) {{\n"
+        f"[[gnu::noinline]] static int slow_{row.name}({row.parameter_text}) {{\n"
         f"  if (write_passes(context.last_window, win, TraceWrite::{row.arguments[0]})) {issue}\n{told(row)}"
         f"  return noted_write(win, TraceWrite::{row.arguments[0]}, target_rank, target_disp, {count}, {type_}, [&] {{ {issue} }});\n}}\n\n"
         + straight_or(
@@ -357,7 +375,7 @@ def trampolines(symbols):
 def main():
     args = arguments(__doc__, "cc", "family")
     header = preprocess(args)
-    rows = applicable(read_table(args.table), declared_names(header), args.family)
+    rows = applicable(read_table(args.table), header, args.family)
     exported = [r for r in rows if r.kind != "next"]
     fortran = [] if args.family == "simgrid" else generate_fortran.entries(exported, args.family)
     symbols = [(r.symbol, f"caching_{r.symbol}") for r in exported]
@@ -383,9 +401,7 @@ def main():
     )
     write(
         args.out / "declared.h",
-        NOTICE
-        + "".join(f"#define NEARCACHE_HAS_{r.name} 1\n" for r in rows)
-        + f"#define NEARCACHE_PARTITIONS_CONST {partitions_const(header)}\n",
+        NOTICE + "".join(f"#define NEARCACHE_HAS_{r.name} 1\n" for r in rows),
     )
     write(args.out / "network_model.inc", NOTICE + generate_model.source(rows))
     write(args.out / "rma_layer.inc", NOTICE + generate_rma.source(rows))

@@ -62,17 +62,11 @@ def body(row):
     return None
 
 
-def parameters_of(row):
-    return row.parameter_text.replace(
-        "const void *compare_addr", "NEARCACHE_COMPARE_CONST void *compare_addr"
-    )
-
-
 def source(rows):
     """Return the functions modelled_X, and cover(), which puts them into a table."""
     modelled = [(row, lines) for row in rows if row.of_rma and (lines := body(row)) is not None]
     text = "".join(
-        f"int modelled_{row.name}({parameters_of(row)}) {{\n  " + "\n  ".join(lines) + "\n}\n"
+        f"int modelled_{row.name}({row.parameter_text}) {{\n  " + "\n  ".join(lines) + "\n}\n"
         for row, lines in modelled
     )
     return (

@@ -156,9 +156,7 @@ def source(rows):
     done = [(row, lines) for row in rows if row.of_rma and (lines := body(row)) is not None]
     text = ""
     for row, lines in done:
-        parameters = row.parameter_text.replace(
-            "const void *compare_addr", "NEARCACHE_COMPARE_CONST void *compare_addr"
-        )
+        parameters = row.parameter_text
         short = SHORT.get(row.name.removesuffix("_c"))
         if short:
             # Out of line, so that the short path need not save its registers.

@@ -12,7 +12,15 @@
  * An Rget is a generalised request here, completed when its data have been transferred. One lock
  * guards the queue; gets are passed to the host under it, so that a thread's flush covers what
  * another one has just issued. */
+
+/* MPICH 4.2 declares these without const. */
+#define MPI_Request_get_status_all declared_get_status_all
+#define MPI_Request_get_status_any declared_get_status_any
+#define MPI_Request_get_status_some declared_get_status_some
 #include <mpi.h>
+#undef MPI_Request_get_status_all
+#undef MPI_Request_get_status_any
+#undef MPI_Request_get_status_some
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -522,19 +530,19 @@ int MPI_Request_get_status(MPI_Request request, int* done, MPI_Status* status) {
 int MPI_Request_get_status_all(int count, const MPI_Request* requests, int* done,
                                MPI_Status* statuses) {
   complete_all(count, requests, 0);
-  return PMPI_Request_get_status_all(count, requests, done, statuses);
+  return PMPI_Request_get_status_all(count, (MPI_Request*)requests, done, statuses);
 }
 
 int MPI_Request_get_status_any(int count, const MPI_Request* requests, int* index, int* done,
                                MPI_Status* status) {
   complete_all(count, requests, 0);
-  return PMPI_Request_get_status_any(count, requests, index, done, status);
+  return PMPI_Request_get_status_any(count, (MPI_Request*)requests, index, done, status);
 }
 
 int MPI_Request_get_status_some(int count, const MPI_Request* requests, int* out, int* indices,
                                 MPI_Status* statuses) {
   complete_all(count, requests, 0);
-  return PMPI_Request_get_status_some(count, requests, out, indices, statuses);
+  return PMPI_Request_get_status_some(count, (MPI_Request*)requests, out, indices, statuses);
 }
 #endif
 
