@@ -12,7 +12,11 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from nearcache import shmem as openshmem
+
 from . import launch
+
+openshmem.fix_addresses()
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 import click
 from click.core import ParameterSource
 
-from .. import __version__, command, run, tables
+from .. import __version__, command, run, shmem, tables
 from ..cli import RunCommand
 from ..errors import NearcacheError
 from ..values import read_bytes
@@ -330,6 +330,7 @@ def main(
         if show:
             click.echo(shlex.join(chosen.words), err=True)
         os.environ.update(chosen.variables)
+        shmem.fix_addresses()
         run.start(chosen.words)
     except NearcacheError as error:
         raise Stopped(error.message, error.exit_code) from None
