@@ -15,7 +15,11 @@
 
 namespace nearcache::mpi {
 
+#ifdef NEARCACHE_FAMILY_SIMGRID  // since 3.35 there is a second MPI_Init in C++, without parameters
+#define NEARCACHE_NEXT(name, symbol, optional) decltype(&::P##symbol) name = nullptr;
+#else
 #define NEARCACHE_NEXT(name, symbol, optional) decltype(&::symbol) name = nullptr;
+#endif
 
 // One field for every row of entry_points.txt that this MPI's header declares (as #ifdef
 // NEARCACHE_HAS_Put_c tells). Rows with a requirement may still be null if the program runs with
