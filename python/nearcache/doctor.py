@@ -275,8 +275,8 @@ def judge_engine(way: str, code: int | None, output: str, timeout: float) -> Fin
     finding = judge(code, output, timeout)
     if finding.level == "wrong":
         return Finding("wrong", f"RMA engine {way}: {finding.text}")
-    left = re.search(r"a window is not done by the RMA engine: (.*)", output)
-    if left or "a window is done by the RMA engine" not in output:
+    left = re.search(r"a window does not use the RMA engine: (.*)", output)
+    if left or "a window uses the RMA engine" not in output:
         why = f": {left[1]}" if left else ""
         return Finding("note", f"RMA engine {way}: windows are left to the MPI{why}")
     return Finding("ok", f"RMA engine {way} (option rma)")

@@ -33,7 +33,7 @@ def run(mpi, app, way, engine, ranks=2, size=None):
         timeout=90,
     )
     if engine:
-        assert "a window is done by the RMA engine" in result.output
+        assert "a window uses the RMA engine" in result.output
     return result
 
 

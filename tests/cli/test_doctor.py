@@ -30,8 +30,8 @@ def test_outcomes_of_a_self_test_are_told_apart(code, output, level, text):
     assert finding.level == level and text in finding.text
 
 
-DONE = "nearcache: a window is done by the RMA engine\n"
-LEFT = "nearcache: a window is not done by the RMA engine: it has no network\n"
+DONE = "nearcache: a window uses the RMA engine\n"
+LEFT = "nearcache: a window does not use the RMA engine: it has no network\n"
 
 
 @pytest.mark.parametrize(

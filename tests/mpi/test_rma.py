@@ -50,9 +50,9 @@ def test_windows_that_the_engine_does_are_as_the_standard_has_them(
         env.update(RDMA)
     result = launch.run(mpi, 3, "rma", f"--{memory}", env=env).check()
     assert len(result.lines("ok")) == CASES
-    assert "a window is done by the RMA engine" in result.output
-    assert "not done by the RMA engine" not in result.output
-    assert ("memory in reach of this rank: of 3 of 3" in result.output) == (fabric == "node")
+    assert "a window uses the RMA engine" in result.output
+    assert "not use the RMA engine" not in result.output
+    assert ("this rank reaches the memory of 3 of 3 ranks" in result.output) == (fabric == "node")
     has_hook = mpi.family == "openmpi" or (mpi.family == "mpich" and mpi.version >= (5,))
     assert ("while it waits in MPI it polls" in result.output) == has_hook
 
@@ -116,7 +116,7 @@ def test_software_reads_and_writes_memory_only_if_that_is_asked_for(mpi, preload
     libfabric.skip_without(mpi)
     env = {**RDMA, "NEARCACHE_RMA_RDMA": rdma}
     result = launch.run(mpi, 2, "rma_large", "--only", "blocks", env=env).check()
-    assert "goes by libfabric's provider tcp" in result.output
+    assert "uses libfabric's provider tcp" in result.output
     assert "the network has read" not in result.output
 
 
@@ -131,10 +131,10 @@ def test_memory_that_the_kernel_may_not_copy_is_reached_by_messages(mpi, preload
     }
     result = launch.run(mpi, 3, "rma", "--created", env=env).check()
     assert len(result.lines("ok")) == CASES
-    assert "not done by the RMA engine" not in result.output
-    assert "memory in reach of this rank: of 1 of 3" in result.output
+    assert "not use the RMA engine" not in result.output
+    assert "this rank reaches the memory of 1 of 3 ranks" in result.output
     if hasattr(os, "pidfd_open"):
-        assert "messages within its node go by sockets" not in result.output
+        assert "messages within its node use sockets" not in result.output
 
 
 # Ranks 2 and 3 are started by a command, after another one.
@@ -169,8 +169,8 @@ def run_apart(mpi, folder, wrapper, first, *arguments, **env):
 def test_ranks_of_two_nodes_use_memory_and_sockets_in_one_window(mpi, preload, tmp_path):
     result = run_apart(mpi, tmp_path, "unshare --uts", "hostname another").check()
     assert len(result.lines("ok")) == CASES
-    assert "not done by the RMA engine" not in result.output
-    assert "memory in reach of this rank: of 2 of 4" in result.output
+    assert "not use the RMA engine" not in result.output
+    assert "this rank reaches the memory of 2 of 4 ranks" in result.output
 
 
 @pytest.mark.few_mpis
@@ -178,8 +178,8 @@ def test_who_cannot_map_the_arena_goes_by_sockets(mpi, preload, tmp_path):
     result = run_apart(mpi, tmp_path, "env", "ulimit -v 8000000").check()
     assert len(result.lines("ok")) == CASES
     assert "shares no memory with others of its node: mmap of the arena" in result.output
-    assert "memory in reach of this rank: of 2 of 4" in result.output
-    assert "memory in reach of this rank: of 1 of 4" in result.output
+    assert "this rank reaches the memory of 2 of 4 ranks" in result.output
+    assert "this rank reaches the memory of 1 of 4 ranks" in result.output
 
 
 @pytest.mark.one_mpi
@@ -189,7 +189,7 @@ def test_fabric_node_does_nothing_by_sockets(mpi, preload, tmp_path):
     fabric = {"NEARCACHE_RMA_FABRIC": "node"}
     result = run_apart(mpi, tmp_path, "unshare --uts", "hostname another", *only, **fabric).check()
     assert "option rma_fabric=node: not all ranks share memory" in result.output
-    assert "a window is done by the RMA engine" not in result.output
+    assert "a window uses the RMA engine" not in result.output
 
 
 @pytest.mark.few_mpis
@@ -197,7 +197,7 @@ def test_fabric_node_does_nothing_by_sockets(mpi, preload, tmp_path):
 def test_the_interface_is_the_one_that_is_asked_for(mpi, preload, interface, done):
     env = {"NEARCACHE_RMA": "on", "NEARCACHE_VERBOSE": "2", "NEARCACHE_RMA_INTERFACE": interface}
     result = launch.run(mpi, 2, "rma", "--only", "exclusive_locks_exclude", env=env).check()
-    assert ("a window is done by the RMA engine" in result.output) == done
+    assert ("a window uses the RMA engine" in result.output) == done
 
 
 @pytest.mark.few_mpis
@@ -222,8 +222,8 @@ def test_libfabric_is_used_by_the_provider_that_is_named_or_not_at_all(
         "NEARCACHE_RMA_PROVIDER": provider,
     }
     result = launch.run(mpi, 2, "rma", "--only", "exclusive_locks_exclude", env=env).check()
-    assert ("goes by libfabric's provider tcp" in result.output) == by_libfabric
-    assert ("a window is done by the RMA engine" in result.output) == done
+    assert ("uses libfabric's provider tcp" in result.output) == by_libfabric
+    assert ("a window uses the RMA engine" in result.output) == done
 
 
 @pytest.mark.few_mpis
@@ -236,7 +236,7 @@ def test_auto_leaves_windows_of_one_node_to_the_host(mpi, preload):
         "exclusive_locks_exclude",
         env={"NEARCACHE_RMA": "auto", "NEARCACHE_VERBOSE": "2"},
     ).check()
-    assert "a window is not done by the RMA engine: its ranks are on one node" in result.output
+    assert "a window does not use the RMA engine: its ranks are on one node" in result.output
 
 
 @pytest.mark.few_mpis
@@ -255,7 +255,7 @@ def test_threads_that_make_first_windows_at_once_set_the_engine_up_together(mpi,
         pytest.skip("this MPI has no threads")
     result.check()
     assert result.lines("ok") == ["ok of_threads"]
-    assert "not done by the RMA engine" not in result.output
+    assert "not use the RMA engine" not in result.output
 
 
 @pytest.mark.few_mpis
@@ -273,7 +273,7 @@ def test_threads_use_windows_at_the_same_time(mpi, preload, fabric):
         pytest.skip("this MPI has no threads")
     result.check()
     assert len(result.lines("ok")) == 3
-    assert "not done by the RMA engine" not in result.output
+    assert "not use the RMA engine" not in result.output
 
 
 @pytest.mark.few_mpis
@@ -291,7 +291,7 @@ def test_of_the_engines_threads_one_at_a_time_makes_or_frees_a_window_of_the_hos
         pytest.skip("this MPI has no threads")
     result.check()
     assert result.lines("ok") == ["ok of_threads"]
-    assert "not done by the RMA engine" not in result.output
+    assert "not use the RMA engine" not in result.output
 
 
 @pytest.mark.one_mpi
@@ -309,15 +309,15 @@ def test_ranks_that_have_given_up_a_late_one_make_its_window_by_the_host_with_it
     result.check()
     assert result.lines("ok") == ["ok with_a_late_rank"]
     assert (
-        result.output.count("a window is not done by the RMA engine: another rank does not answer")
+        result.output.count("a window does not use the RMA engine: another rank does not answer")
         == 3
     )
     assert (
-        result.output.count("a window is not done by the RMA engine: one of its ranks was late")
+        result.output.count("a window does not use the RMA engine: one of its ranks was late")
         >= 3
     )
     assert "pending" not in result.output  # what MPICH says of requests that nobody has completed
-    assert result.output.count("a window is done by the RMA engine") == 3
+    assert result.output.count("a window uses the RMA engine") == 3
 
 
 @pytest.mark.few_mpis
@@ -330,9 +330,9 @@ def test_ranks_with_another_version_or_byte_order_are_refused(mpi, preload):
         pytest.skip("this MPI has no threads")
     result.check()
     assert result.lines("ok") == ["ok with_another_engine"]
-    assert "a window is done by the RMA engine" not in result.output
+    assert "a window uses the RMA engine" not in result.output
     why = "rank 1 of its communicator has another version, byte order or word size"
-    assert result.output.count(f"a window is not done by the RMA engine: {why}") >= 6
+    assert result.output.count(f"a window does not use the RMA engine: {why}") >= 6
     assert result.output.count(f"rma: windows are left to MPI: {why}") == 1
 
 
@@ -344,7 +344,7 @@ def test_ranks_that_are_stopped_together_are_not_late(mpi, preload):
     result = launch.run(mpi, 2, "rma_first", *words, env=env, timeout=60).check()
     assert result.lines("ok") == ["ok of_a_job_that_is_stopped"]
     assert "does not answer" not in result.output
-    assert "not done by the RMA engine" not in result.output
+    assert "not use the RMA engine" not in result.output
 
 
 @pytest.mark.few_mpis
@@ -361,7 +361,7 @@ def test_sixty_four_ranks_of_one_machine(mpi, preload):
     env = {"NEARCACHE_RMA": "on", "NEARCACHE_VERBOSE": "2"}
     result = launch.run(mpi, 64, "rma_job", "--only", "of_many_ranks", env=env).check()
     assert result.lines("ok") == ["ok of_many_ranks"]
-    assert "not done by the RMA engine" not in result.output
+    assert "not use the RMA engine" not in result.output
 
 
 # The network needs 4 of them, the agent 3 more; in a node a bell and a process of each rank.

@@ -249,7 +249,7 @@ int create_window(MPI_Comm comm, MPI_Info info, MPI_Win* win, Host host, Make ma
   }
   if (!why.empty()) {
     give_back(&part);
-    log(LogLevel::info, "a window is not done by the RMA engine: %s", why.c_str());
+    log(LogLevel::info, "a window does not use the RMA engine: %s", why.c_str());
     return host();
   }
   MPI_Group group = MPI_GROUP_NULL;
@@ -260,7 +260,7 @@ int create_window(MPI_Comm comm, MPI_Info info, MPI_Win* win, Host host, Make ma
                                      part.shared, std::move(hints)));
   *win = part.handle;
   log(LogLevel::info,
-      "a window is done by the RMA engine; memory in reach of this rank: of %zu of %d",
+      "a window uses the RMA engine; this rank reaches the memory of %zu of %d ranks",
       window->reached_nears(), window->members().size());
   return MPI_SUCCESS;
 }

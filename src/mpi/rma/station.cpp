@@ -115,7 +115,7 @@ void Station::listen() {
                                 options.rma_interface, &wrong, direct);
     if (ofi_ == nullptr) {
       log(options.rma_fabric == RmaFabric::ofi ? LogLevel::warning : LogLevel::info,
-          "rank %d: the RMA engine does not go by libfabric: %s", context.rank, wrong.c_str());
+          "rank %d: the RMA engine does not use libfabric: %s", context.rank, wrong.c_str());
     }
   }
   if (options.rma_fabric == RmaFabric::ofi) return;
@@ -204,7 +204,7 @@ void Station::set_up(MPI_Comm comm, const std::vector<int>& members,
   if (wrong.empty()) wrong = begin(cards, members);
   state_ = wrong.empty() ? State::up : State::impossible;
   if (wrong.empty()) return;
-  log(LogLevel::info, "no window is done by the RMA engine: %s", wrong.c_str());
+  log(LogLevel::info, "no window uses the RMA engine: %s", wrong.c_str());
   give_back();  // the host creates the window next and may need the descriptors
 }
 
@@ -228,7 +228,7 @@ std::string Station::share(const std::vector<Card>& cards, const std::vector<int
     know_processes(theirs);
     have_bells_ = all_have_bells;
     if (!no_bells_.empty())
-      log(LogLevel::info, "rank %d: messages within its node go by sockets: %s", context.rank,
+      log(LogLevel::info, "rank %d: messages within its node use sockets: %s", context.rank,
           no_bells_.c_str());
   }
   if (alone && !no_arena_.empty() && on_node.size() > 1) {
@@ -283,7 +283,7 @@ std::string Station::connect(const std::vector<Card>& cards, const std::vector<i
     if (members[i] == 0) secret = cards[i].secret;
   }
   if (by_ofi) {
-    log(LogLevel::info, "the RMA engine goes by libfabric's provider %s%s", ofi[0].provider,
+    log(LogLevel::info, "the RMA engine uses libfabric's provider %s%s", ofi[0].provider,
         ofi_->direct_memory() != nullptr ? ", which reads and writes memory" : "");
     ofi_->know(secret, std::move(ofi));
     fabric_ = ofi_.get();
