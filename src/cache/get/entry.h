@@ -99,7 +99,7 @@ static_assert(sizeof(Entry) == 48);
 
 // Returns 64 well-mixed bits of a key: two rounds of multiply and fold, since strides of 500, 501
 // and 512 bytes must spread equally well over the index.
-inline uint64_t hash_key(const Key& key) {
+[[gnu::always_inline]] inline uint64_t hash_key(const Key& key) {
   const auto fold = [](uint64_t a, uint64_t b) {
     const auto product = static_cast<unsigned __int128>(a) * b;
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);

@@ -395,7 +395,7 @@ class alignas(64) GetCache {
   }
   bool outlives_acquires(Entry& entry, int64_t from, int64_t to, uint64_t bytes);
   bool fresh(Entry& entry, int64_t from, int64_t to, uint64_t bytes);
-  void touch(EntryId id) {
+  [[gnu::always_inline]] void touch(EntryId id) {
     Entry& entry = entries_[id];
     if (policy_ == PolicyKind::rate && (entry.flags & flag_was_hit) != 0 &&
         entry.hits != UINT8_MAX && !hit_is_sampled()) {

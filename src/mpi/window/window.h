@@ -227,7 +227,7 @@ class Window {
 
   bool paused() const { return pause_.on(); }
   // Returns true, and counts the get, if it may go straight to MPI.
-  bool get_passes(int target, MPI_Datatype type, MPI_Count count) {
+  [[gnu::always_inline]] bool get_passes(int target, MPI_Datatype type, MPI_Count count) {
     if (!pause_.on() && target != unnoted_rank_) return false;
     if (context.coherence.somebody_reads()) [[unlikely]]
       return false;
