@@ -313,8 +313,7 @@ def test_ranks_that_have_given_up_a_late_one_make_its_window_by_the_host_with_it
         == 3
     )
     assert (
-        result.output.count("a window does not use the RMA engine: one of its ranks was late")
-        >= 3
+        result.output.count("a window does not use the RMA engine: one of its ranks was late") >= 3
     )
     assert "pending" not in result.output  # what MPICH says of requests that nobody has completed
     assert result.output.count("a window uses the RMA engine") == 3
@@ -522,6 +521,40 @@ def test_waits_for_served_rgets_leave_progress_to_the_agent(mpi, preload, tmp_pa
     result = launch.run(mpi, 2, program, env=env, below=[mpi.binary("libshim_mpi.so")]).check()
     took, tests = map(int, re.search(r"took (\d+) us and (\d+) tests", result.output).groups())
     assert 0 < tests <= took / 100 + 2
+
+
+ASKS_AND_LOOKS = r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  int rank;
+  long *memory;
+  const long one = 1;
+  double began;
+  MPI_Win win;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Win_allocate(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  *(volatile long *)memory = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(0, win);
+  MPI_Accumulate(&one, 1, MPI_LONG, 1 - rank, 0, 1, MPI_LONG, MPI_REPLACE, win);
+  began = MPI_Wtime();
+  while (*(volatile long *)memory == 0 && MPI_Wtime() - began < 10) MPI_Win_flush(rank, win);
+  printf("%s\n", *(volatile long *)memory == 1 ? "it came" : "nothing came");
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}"""
+
+
+@pytest.mark.few_mpis
+def test_flushes_that_the_cache_answers_send_what_was_asked_of_others(mpi, preload, tmp_path):
+    program = compiled(tmp_path, "asks_and_looks", ASKS_AND_LOOKS, mpi.wrapper)
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "always", "NEARCACHE_RMA_FABRIC": "socket"}
+    result = launch.run(mpi, 2, program, env=env).check()
+    assert result.output.count("it came") == 2, result.output
 
 
 TOLD_BY_A_WORD = r"""

@@ -7,6 +7,7 @@
 
 #include "mpi/process/next.h"
 #include "mpi/rma/host_turns.h"
+#include "mpi/rma/layer.h"
 #include "mpi/window/window.h"
 
 namespace nearcache::mpi {
@@ -58,8 +59,9 @@ void Window::defer_lock(int rank, int assert) {
 void Window::call_for_progress() {
   if (!identity_.by_engine) {
     context.progress.call();
-  } else if (!host_turns.look()) {
-    return;
+  } else {
+    if (!host_turns.look()) return;
+    rma_host_is_called();  // sends what the engine holds: others may wait for it
   }
   const WindowLock lock(mutex_);
   ++counters_.progress_calls;
