@@ -124,6 +124,7 @@ def body(row):
         count, test, found, result = WAITS_FOR_ONE[name]
         failed = f"const FailedFetches failed(&engine_fetches(), {count}, array_of_requests);"
         return [
+            f"if (engine_fetches().none()) return {below};",
             f"while (engine_fetches().has({count}, array_of_requests)) {{",
             "  int found = 0;",
             f"  engine_fetches().wait_for_one({count}, array_of_requests);",
