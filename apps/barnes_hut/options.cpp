@@ -4,7 +4,6 @@
 #include <bit>
 #include <limits>
 #include <map>
-#include <sstream>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -117,7 +116,6 @@ std::string Options::input_name() const {
 }
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
-  CommandLine line;
   Options options;
   CLI::App app("Barnes-Hut simulation of gravitating bodies, by MPI one-sided communication.",
                "barnes_hut");
@@ -127,23 +125,13 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   describe_fetch(app, options);
   describe_output(app, options);
   describe_virtual_time(app, options);
-  try {
-    app.parse(argc, argv);
+  return apps::parse(app, argc, argv, options, [&] {
     if (options.fetch == Fetch::native && options.native_memory < options.block + 16) {
       throw CLI::ValidationError("--native-memory",
                                  fmt::format("{} holds no block of {} bytes and its tag of 16",
                                              options.native_memory, options.block));
     }
-    line.options = options;
-  } catch (const CLI::Success& reason) {
-    std::ostringstream text;
-    app.exit(reason, text, text);
-    line.text = text.str();
-  } catch (const CLI::ParseError& error) {
-    line.exit_code = 2;
-    line.text = fmt::format("barnes_hut: {} (barnes_hut --help shows the options)\n", error.what());
-  }
-  return line;
+  });
 }
 
 }  // namespace barnes_hut

@@ -4,8 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+
+#include "../common/command_line.h"
 
 namespace barnes_hut {
 
@@ -44,13 +45,7 @@ struct Options {
 /// step.
 inline constexpr std::uint64_t most_checked = 20000;
 
-/// Either `options`, or an early exit: help, version (exit_code 0) or a bad command line, with the
-/// text to print.
-struct CommandLine {
-  std::optional<Options> options;
-  int exit_code = 0;
-  std::string text;
-};
+using CommandLine = apps::CommandLine<Options>;
 
 CommandLine parse_command_line(int argc, const char* const* argv);
 

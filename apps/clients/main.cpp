@@ -13,6 +13,7 @@
 
 #include "clients/client.h"
 #include "clients/options.h"
+#include "common/program.h"
 
 namespace clients {
 namespace {
@@ -45,9 +46,9 @@ std::vector<std::string> names() {
   return found;
 }
 
-void run(const Command& command) {
+void run(MPI_Comm comm, const Command& command) {
   const Client& client = all.at(command.name);
-  Job job{MPI_COMM_WORLD, 0, 0, command.size ? command.size : client.size,
+  Job job{comm, 0, 0, command.size ? command.size : client.size,
           command.rounds ? command.rounds : client.rounds};
   MPI_Comm_rank(job.comm, &job.rank);
   MPI_Comm_size(job.comm, &job.ranks);
@@ -67,16 +68,11 @@ void run(const Command& command) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const clients::Parsed parsed = clients::parse(clients::names(), argc, argv);
-  const int code = parsed.exit_code;
-  if (code < 0) {
-    clients::run(parsed.command);
-  } else if (rank == 0) {
-    std::fputs(parsed.text.c_str(), code == 0 ? stdout : stderr);
-  }
+  const auto parse = [](int count, char** words) {
+    return clients::parse_command_line(clients::names(), count, words);
+  };
+  const int code = apps::program_in_mpi("clients", MPI_COMM_WORLD, argc, argv, parse, clients::run);
   std::fflush(nullptr);
   MPI_Finalize();
-  return code < 0 ? 0 : code;
+  return code;
 }

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "clients/options.h"
 
-#include <sstream>
-
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 namespace clients {
 
-Parsed parse(const std::vector<std::string>& names, int argc, char** argv) {
-  Parsed parsed;
-  Command& command = parsed.command;
+CommandLine parse_command_line(const std::vector<std::string>& names, int argc,
+                               const char* const* argv) {
+  Command command;
   CLI::App app("Programs in the shape of public one-sided MPI codes.", "clients");
   app.add_option("name", command.name, fmt::format("One of {}", fmt::join(names, ", ")))
       ->required()
@@ -23,16 +21,7 @@ Parsed parse(const std::vector<std::string>& names, int argc, char** argv) {
   app.add_option("--rounds", command.rounds, "Rounds, as the program counts them")
       ->check(positive)
       ->option_text("N");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& reason) {
-    std::ostringstream text;
-    app.exit(reason, text, text);
-    parsed = {0, text.str(), {}};
-  } catch (const CLI::ParseError& error) {
-    parsed = {2, fmt::format("clients: {} (clients --help shows the options)\n", error.what()), {}};
-  }
-  return parsed;
+  return apps::parse(app, argc, argv, command);
 }
 
 }  // namespace clients

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "common/command_line.h"
+
 namespace clients {
 
 struct Command {
@@ -14,13 +16,10 @@ struct Command {
   std::int64_t size = 0, rounds = 0;  // 0: use the program's default
 };
 
-struct Parsed {
-  int exit_code = -1;  // -1: run the command
-  std::string text;    // otherwise: the text to print
-  Command command;
-};
+using CommandLine = apps::CommandLine<Command>;
 
 // `names`: of the programs.
-Parsed parse(const std::vector<std::string>& names, int argc, char** argv);
+CommandLine parse_command_line(const std::vector<std::string>& names, int argc,
+                               const char* const* argv);
 
 }  // namespace clients

@@ -2,7 +2,6 @@
 #include "lcc/options.h"
 
 #include <map>
-#include <sstream>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -47,7 +46,6 @@ void describe_run(CLI::App& app, Options& options) {
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
-  CommandLine line;
   Options options;
   CLI::App app(
       "Local clustering coefficients of an undirected graph, by MPI one-sided communication.",
@@ -56,19 +54,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   add_source_options(app, options.source);
   describe_output(app, options);
   describe_run(app, options);
-  try {
-    app.parse(argc, argv);
-    require_source(options.source);
-    line.options = options;
-  } catch (const CLI::Success& reason) {
-    std::ostringstream text;
-    app.exit(reason, text, text);
-    line.text = text.str();
-  } catch (const CLI::ParseError& error) {
-    line.exit_code = 2;
-    line.text = fmt::format("lcc: {} (lcc --help shows the options)\n", error.what());
-  }
-  return line;
+  return parse(app, argc, argv, options, [&] { require_source(options.source); });
 }
 
 }  // namespace lcc

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sample/options.h"
 
-#include <sstream>
-
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
@@ -42,7 +40,6 @@ void describe_sampling(CLI::App& app, Options& options) {
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
-  CommandLine line;
   Options options;
   CLI::App app("Neighbour sampling with feature rows, by MPI one-sided communication.", "sample");
   app.set_version_flag("--version", "sample " NEARCACHE_VERSION);
@@ -50,21 +47,11 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   describe_sampling(app, options);
   app.add_option("--json", options.json, "Write a machine-readable summary")->option_text("FILE");
   app.add_flag("--progress", options.progress, "Show progress on standard error");
-  try {
-    app.parse(argc, argv);
+  return parse(app, argc, argv, options, [&] {
     require_source(options.source);
     if (options.feature_bytes % 8 != 0)
       throw CLI::ValidationError("--feature-bytes", "not a multiple of 8");
-    line.options = options;
-  } catch (const CLI::Success& reason) {
-    std::ostringstream text;
-    app.exit(reason, text, text);
-    line.text = text.str();
-  } catch (const CLI::ParseError& error) {
-    line.exit_code = 2;
-    line.text = fmt::format("sample: {} (sample --help shows the options)\n", error.what());
-  }
-  return line;
+  });
 }
 
 }  // namespace sample

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/command_line.h"
 #include "graph/source.h"
 
 namespace sample {
@@ -27,13 +27,7 @@ struct Options {
   std::string json;  // path; empty: do not write
 };
 
-/// Either `options`, or an early exit: help, version (exit_code 0) or a bad command line, with the
-/// text to print.
-struct CommandLine {
-  std::optional<Options> options;
-  int exit_code = 0;
-  std::string text;
-};
+using CommandLine = apps::CommandLine<Options>;
 
 CommandLine parse_command_line(int argc, const char* const* argv);
 
