@@ -442,32 +442,53 @@ def test_ranks_that_only_hit_let_a_third_one_finish(mpi, preload, fabric):
     launch.run(mpi, 3, "progress", env=env).check()
 
 
-ONLY_HITS = r"""
+def with_a_window(declarations, work):
+    """Return a program of two ranks that does some work while it has locked a window of longs."""
+    return (
+        r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 int main(int argc, char **argv) {
   int rank;
-  long *memory, word, hits = 0;
-  double began, took;
+  long *memory;
   MPI_Win win;
+  """
+        + declarations
+        + r"""
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Win_allocate(8000, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
   MPI_Win_lock_all(0, win);
-  began = MPI_Wtime();
-  do {
-    for (int i = 0; rank == 0 && i < 1000; ++i, ++hits) {
-      MPI_Get(&word, 1, MPI_LONG, 1, 0, 1, MPI_LONG, win);
-      MPI_Win_flush(1, win);
-    }
-    took = MPI_Wtime() - began;
-  } while (rank == 0 && took < 0.05);
-  if (rank == 0) printf("took %ld us\n", (long)(took * 1e6));
+  """
+        + work
+        + r"""
   MPI_Win_unlock_all(win);
   MPI_Win_free(&win);
   MPI_Finalize();
   return 0;
 }"""
+    )
+
+
+def for_50_ms(reads):
+    """Return work that repeats some reads of rank 0 from rank 1."""
+    return f"""began = MPI_Wtime();
+  do {{
+    for (int i = 0; rank == 0 && i < 1000; ++i) {{
+      {reads}
+    }}
+    took = MPI_Wtime() - began;
+  }} while (rank == 0 && took < 0.05);"""
+
+
+ONLY_HITS = with_a_window(
+    "long word; double began, took;",
+    for_50_ms("MPI_Get(&word, 1, MPI_LONG, 1, 0, 1, MPI_LONG, win); MPI_Win_flush(1, win);")
+    + r"""
+  if (rank == 0) printf("took %ld us\n", (long)(took * 1e6));""",
+)
 
 
 @pytest.mark.few_mpis
@@ -482,36 +503,17 @@ def test_hits_leave_progress_to_the_agent(mpi, preload, tmp_path):
     assert 0 < calls <= took / 100 + 2
 
 
-ONLY_WAITS = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <mpi.h>
-#include <stdio.h>
-int main(int argc, char **argv) {
-  int rank;
-  long *memory, word, tests, (*calls)(const char *) = (long (*)(const char *))dlsym(RTLD_DEFAULT, "shim_calls");
+ONLY_WAITS = with_a_window(
+    """long word, tests, (*calls)(const char *) = (long (*)(const char *))dlsym(RTLD_DEFAULT, "shim_calls");
   double began, took;
-  MPI_Win win;
-  MPI_Request request;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Win_allocate(8000, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
-  MPI_Win_lock_all(0, win);
-  tests = calls("MPI_Test");
-  began = MPI_Wtime();
-  do {
-    for (int i = 0; rank == 0 && i < 1000; ++i) {
-      MPI_Rget(&word, 1, MPI_LONG, 1, 0, 1, MPI_LONG, win, &request);
-      MPI_Wait(&request, MPI_STATUS_IGNORE);
-    }
-    took = MPI_Wtime() - began;
-  } while (rank == 0 && took < 0.05);
-  if (rank == 0) printf("took %ld us and %ld tests\n", (long)(took * 1e6), calls("MPI_Test") - tests);
-  MPI_Win_unlock_all(win);
-  MPI_Win_free(&win);
-  MPI_Finalize();
-  return 0;
-}"""
+  MPI_Request request;""",
+    'tests = calls("MPI_Test");\n  '
+    + for_50_ms(
+        "MPI_Rget(&word, 1, MPI_LONG, 1, 0, 1, MPI_LONG, win, &request); MPI_Wait(&request, MPI_STATUS_IGNORE);"
+    )
+    + r"""
+  if (rank == 0) printf("took %ld us and %ld tests\n", (long)(took * 1e6), calls("MPI_Test") - tests);""",
+)
 
 
 @pytest.mark.few_mpis
@@ -523,30 +525,16 @@ def test_waits_for_served_rgets_leave_progress_to_the_agent(mpi, preload, tmp_pa
     assert 0 < tests <= took / 100 + 2
 
 
-ASKS_AND_LOOKS = r"""
-#include <mpi.h>
-#include <stdio.h>
-int main(int argc, char **argv) {
-  int rank;
-  long *memory;
-  const long one = 1;
-  double began;
-  MPI_Win win;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Win_allocate(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
-  *(volatile long *)memory = 0;
+ASKS_AND_LOOKS = with_a_window(
+    "const long one = 1; double began;",
+    r"""*(volatile long *)memory = 0;
+  MPI_Win_sync(win);
   MPI_Barrier(MPI_COMM_WORLD);
-  MPI_Win_lock_all(0, win);
   MPI_Accumulate(&one, 1, MPI_LONG, 1 - rank, 0, 1, MPI_LONG, MPI_REPLACE, win);
   began = MPI_Wtime();
   while (*(volatile long *)memory == 0 && MPI_Wtime() - began < 10) MPI_Win_flush(rank, win);
-  printf("%s\n", *(volatile long *)memory == 1 ? "it came" : "nothing came");
-  MPI_Win_unlock_all(win);
-  MPI_Win_free(&win);
-  MPI_Finalize();
-  return 0;
-}"""
+  printf("%s\n", *(volatile long *)memory == 1 ? "it came" : "nothing came");""",
+)
 
 
 @pytest.mark.few_mpis
