@@ -19,7 +19,7 @@ class Racy {
     return *this;
   }
   operator T() const { return value_.load(std::memory_order_relaxed); }
-  T operator--() { return *this = *this - 1; }
+  [[gnu::always_inline]] T operator--() { return *this = *this - 1; }
   void operator+=(T more) { *this = *this + more; }
 
  private:

@@ -109,8 +109,9 @@ class Model {
     }
     return true;
   }
-  const uint8_t* stored(EntryId id) const {
-    return reinterpret_cast<const uint8_t*>(cache_->data(id));
+  template <class Which>  // an EntryId or an Entry
+  const uint8_t* stored(const Which& which) const {
+    return reinterpret_cast<const uint8_t*>(cache_->data(which));
   }
 
   const char* get() {
@@ -121,9 +122,9 @@ class Model {
     const uint64_t bytes = 1 + (input_.byte() % 8 == 0 ? input_.below(2000) : input_.byte() % 200);
     const bool bare = input_.byte() % 8 == 0;
     bool absent = false;
-    if (const EntryId plain = cache_->find_hit(hash_key(key), key, bytes, &absent);
-        plain != no_entry) {
-      if (!is_now(key, stored(plain), bytes))
+    if (const Entry* plain = cache_->find_hit(hash_key(key), key, bytes, &absent);
+        plain != nullptr) {
+      if (!is_now(key, stored(*plain), bytes))
         return "a plain hit served a value that is not allowed";
       cache_->count_hit(plain, bytes);
       return nullptr;

@@ -81,7 +81,7 @@ class Epochs {
   // Returns true if the target is in the group of MPI_Win_start.
   bool started(uint32_t target) const { return (targets_[target].flags & in_start) != 0; }
   bool open_for_all() const { return of_all_; }
-  bool open(uint32_t target) const {
+  [[gnu::always_inline]] bool open(uint32_t target) const {
     return of_all_ || fence_ || (targets_[target].flags & (locked | in_start)) != 0;
   }
 

@@ -180,7 +180,7 @@ GetCache::Lookup GetCache::lookup(uint64_t hash, const Key& key, uint64_t bytes,
   if (entry.state == State::pending || entry.state == State::bare)
     return lookup_pending(entry, id, bytes);
   ++hits_;
-  touch(id);
+  touch(&entry);
   if (bytes <= entry.size) return {Found::full, id, 0, bytes};
   return {Found::partial, id, entry.token, entry.size};
 }

@@ -100,26 +100,25 @@ class alignas(64) GetCache {
 
   // The fast path of a hit, in two steps with the copy between them. Step one: returns an entry
   // that is cached, belongs to the current generation, is long enough and has seen all own writes;
-  // no_entry for everything else, which is left to lookup(). Sets `*absent` if there is no entry at
-  // all under this key, so lookup() need not search again.
-  [[gnu::always_inline]] EntryId find_hit(uint64_t hash, const Key& key, uint64_t bytes,
-                                          bool* absent) const {
-    const EntryId id = index_.find(hash, key);
-    if (id == no_entry) {
+  // null for everything else, which is left to lookup(). Sets `*absent` if there is no entry at all
+  // under this key, so lookup() need not search again.
+  [[gnu::always_inline]] const Entry* find_hit(uint64_t hash, const Key& key, uint64_t bytes,
+                                               bool* absent) const {
+    const Entry* entry = index_.find_entry(hash, key);
+    if (entry == nullptr) {
       *absent = true;
-      return no_entry;
+      return nullptr;
     }
-    const Entry& entry = entries_[id];
-    const bool serves = entry.state == State::cached && entry.generation == generation_ &&
-                        entry.write_seq == writes_.now() && bytes <= entry.size;
-    return serves ? id : no_entry;
+    const bool serves = entry->state == State::cached && entry->generation == generation_ &&
+                        entry->write_seq == writes_.now() && bytes <= entry->size;
+    return serves ? entry : nullptr;
   }
   // Step two: counts the hit.
-  [[gnu::always_inline]] void count_hit(EntryId id, uint64_t bytes) {
+  [[gnu::always_inline]] void count_hit(const Entry* entry, uint64_t bytes) {
     ++now_;
     ++hits_;
     requested_bytes_ += bytes;
-    touch(id);
+    touch(const_cast<Entry*>(entry));  // which find_hit() only reads
   }
 
   // Like find_hit(), for bytes inside a longer entry that begins elsewhere. Considers only the
@@ -141,7 +140,7 @@ class alignas(64) GetCache {
     parts_[part_slot(key)] = {id, generation_}, parts_noted_ = true;
   }
   [[gnu::always_inline]] void count_part(EntryId id, uint64_t bytes) {
-    count_hit(id, bytes);
+    count_hit(&entries_[id], bytes);
     ranges_.looked(true);
   }
 
@@ -185,7 +184,7 @@ class alignas(64) GetCache {
   // Counts the use of a cached entry that overlap() returned.
   void count_overlap(EntryId id) {
     ++hits_;
-    touch(id);
+    touch(&entries_[id]);
   }
 
   enum class Insert : uint8_t {
@@ -242,6 +241,7 @@ class alignas(64) GetCache {
   void supersede(EntryId id);
 
   std::byte* data(EntryId id) const { return storage_.data(id); }
+  std::byte* data(const Entry& entry) const { return storage_.data(entry); }
   // Copies arrived bytes to the address that data() returned.
   void store(std::byte* to, const std::byte* from, uint64_t bytes) const {
     storage_.store(to, from, bytes);
@@ -277,7 +277,7 @@ class alignas(64) GetCache {
     now_ += hits, hits_ += hits;
     requested_bytes_ += uint64_t{entries_[id].size} * hits;
     Entry& entry = entries_[id];
-    touch(id);
+    touch(&entry);
     entry.hits = static_cast<uint8_t>(std::min<uint32_t>(entry.hits + (hits - 1), UINT8_MAX));
   }
   // Evicts all entries of older generations.
@@ -395,14 +395,13 @@ class alignas(64) GetCache {
   }
   bool outlives_acquires(Entry& entry, int64_t from, int64_t to, uint64_t bytes);
   bool fresh(Entry& entry, int64_t from, int64_t to, uint64_t bytes);
-  [[gnu::always_inline]] void touch(EntryId id) {
-    Entry& entry = entries_[id];
-    if (policy_ == PolicyKind::rate && (entry.flags & flag_was_hit) != 0 &&
-        entry.hits != UINT8_MAX && !hit_is_sampled()) {
-      ++entry.hits;
-      entry.last_hit = Entry::coarse(now() - entry.stamp);
+  [[gnu::always_inline]] void touch(Entry* entry) {
+    if (policy_ == PolicyKind::rate && (entry->flags & flag_was_hit) != 0 &&
+        entry->hits != UINT8_MAX && !hit_is_sampled()) {
+      ++entry->hits;
+      entry->last_hit = Entry::coarse(now() - entry->stamp);
     } else {
-      touch_with_care(id);
+      touch_with_care(static_cast<EntryId>(entry - entries_.get()));
     }
   }
   void touch_with_care(EntryId id);

@@ -40,11 +40,16 @@ class Index {
   uint64_t used() const { return used_; }
   uint64_t buckets() const { return bucket_count_; }
 
-  [[gnu::always_inline]] EntryId find(uint64_t hash, const Key& key) const {
+  EntryId find(uint64_t hash, const Key& key) const {
+    const Entry* entry = find_entry(hash, key);
+    return entry == nullptr ? no_entry : static_cast<EntryId>(entry - entries_.get());
+  }
+  // Like find(); returns null if there is none.
+  [[gnu::always_inline]] const Entry* find_entry(uint64_t hash, const Key& key) const {
     const uint32_t tag = tag_of(hash);
     const uint32_t first = first_bucket(hash);
-    const EntryId id = find_in(first, tag, key);
-    return id != no_entry ? id : find_in(other_bucket(first, tag), tag, key);
+    const Entry* entry = find_in(first, tag, key);
+    return entry != nullptr ? entry : find_in(other_bucket(first, tag), tag, key);
   }
 
   // Searches an index without its lock: the one in `memory`, which has or had this many buckets.
@@ -148,16 +153,16 @@ class Index {
 #endif
   }
 
-  [[gnu::always_inline]] EntryId find_in(uint32_t bucket_at, uint32_t tag, const Key& key) const {
+  [[gnu::always_inline]] const Entry* find_in(uint32_t bucket_at, uint32_t tag,
+                                              const Key& key) const {
     const Bucket& bucket = buckets_[bucket_at];
     for (uint32_t mask = matches(bucket, tag); mask != 0; mask &= mask - 1) {
-      const EntryId id = bucket.id(first_of(mask));
-      const Entry& entry = entries_[id];
+      const Entry& entry = entries_[bucket.id(first_of(mask))];
       if (entry.displacement == key.displacement && entry.target == key.target &&
           entry.layout == key.layout)
-        return id;
+        return &entry;
     }
-    return no_entry;
+    return nullptr;
   }
   template <class Look>
   [[gnu::always_inline]] static bool each(const Bucket& bucket, uint32_t tag, Look look) {

@@ -81,8 +81,9 @@ class Storage {
     __builtin_prefetch(bin_used_);
   }
 
-  std::byte* data(EntryId id) const {
-    return memory_.get() + uint64_t{entries_[id].place} * granule_bytes;
+  std::byte* data(EntryId id) const { return data(entries_[id]); }
+  std::byte* data(const Entry& entry) const {
+    return memory_.get() + uint64_t{entry.place} * granule_bytes;
   }
   // Copies into the storage. Large data bypasses the processor's caches: most of it would have left
   // them before it is requested, and it would evict what the program works on.

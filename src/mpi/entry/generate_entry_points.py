@@ -232,10 +232,9 @@ def entry_points(rows):
     return text + "\n".join(wrapper(r) for r in rows if r.kind in GENERATED)
 
 
-# Calls that may directly access the memory of a near target (mpi/rma/straight.h).
+# Calls, other than gets, that may directly access the memory of a near target (mpi/rma/straight.h).
 STRAIGHT = {
     "Put": "put",
-    "Get": "get",
     "Accumulate": "accumulate",
     "Fetch_and_op": "fetch_and_op",
     "Compare_and_swap": "compare_and_swap",
@@ -260,10 +259,11 @@ THE_GET = "{origin_addr, origin_count, origin_datatype, target_rank, target_disp
 
 
 def get(row):
-    """Return three functions with the same parameters.
+    """Return functions with the same parameters.
 
-    A get that goes to MPI without being noted saves no registers, and a hit saves none for the
-    remaining work.
+    Each ends by jumping to the next one, so that a get saves no registers for what it does not
+    need: the program's call, which a near target may answer directly, then a hit, then a get that
+    goes to MPI without being noted, then all others.
     """
     head, call = head_and_call(row)
     names = ", ".join(p.name for p in row.parameters)
@@ -277,21 +277,30 @@ def get(row):
     known = "" if plain else "request != nullptr && served_request.shared() && "
     left = f"return {call};" if plain else f"return noted_plain({call}, request);"
     passes = f"passes({{}}, win, target_rank, origin_datatype, origin_count)) {left}\n"
+    hit = (
+        "  Window* window = context.last_window;\n"
+        "  if (window != nullptr && window->handle() == win) {\n"
+        f"    if (window->may_pass_get(target_rank)) return passing_{row.name}({names});\n"
+        f"    if ({known}plain_hit(*window, {THE_GET})) return {served}MPI_SUCCESS;\n"
+        f"  }}\n  return slow_{row.name}({names});\n"
+    )
     return (
         f"[[gnu::noinline]] static int slow_{row.name}({row.parameter_text}) {{\n"
         "  const Window* last = context.last_window;\n  Window* window = find_window(win);\n"
         f"  if (window != last && {passes.format('window')}"
-        f"  if ({known}plain_hit_of_another(window, last, win, {THE_GET})) return {served}MPI_SUCCESS;\n"
+        f"  if ({known}plain_hit_of_another(window, last, {THE_GET})) return {served}MPI_SUCCESS;\n"
         "  if (left_alone(window)) {\n    if (window != nullptr) uncached_get(*window, target_rank, origin_datatype);\n"
         f"    note_receives({THE_GET});\n    {left}\n  }}\n"
         f"  const auto issue = [&] {{\n    note_receives({THE_GET});\n    return {call};\n  }};\n  return {work};\n}}\n\n"
-        f"[[gnu::noinline]] static int hit_or_slow_{row.name}({row.parameter_text}) {{\n"
-        f"  if ({known}plain_hit(context.last_window, win, {THE_GET})) return {served}MPI_SUCCESS;\n"
-        f"  return slow_{row.name}({names});\n}}\n\n"
-        + straight_or(
-            row,
-            head,
-            f"  if ({passes.format('context.last_window')}  return hit_or_slow_{row.name}({names});\n",
+        f"[[gnu::noinline]] static int passing_{row.name}({row.parameter_text}) {{\n"
+        + (f"  if (straight.get_many({names})) return MPI_SUCCESS;\n" if plain else "")
+        + f"  if ({passes.format('context.last_window')}  return slow_{row.name}({names});\n}}\n\n"
+        + (
+            f"[[gnu::noinline]] static int hit_or_slow_{row.name}({row.parameter_text}) {{\n{hit}}}\n\n"
+            f"{head}  if (straight.get({names})) [[likely]] return MPI_SUCCESS;\n"
+            f"  return straight.is_of(win) ? passing_{row.name}({names}) : hit_or_slow_{row.name}({names});\n}}\n"
+            if plain
+            else f"{head}{hit}}}\n"
         )
     )
 

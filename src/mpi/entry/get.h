@@ -18,21 +18,19 @@ namespace nearcache::mpi {
 
 // The hot path: a hit in the most recently used window, with the most recently used predefined
 // type. There is no call from here to the copy. Programs with threads take the path with locks.
-[[gnu::always_inline]] inline bool plain_hit(Window* window, MPI_Win handle, const GetCall& call) {
-  if (window == nullptr || window->handle() != handle || !window->serves_plain_hits()) return false;
-  if (!window->serve_plain_hit(call)) return false;
+[[gnu::always_inline]] inline bool plain_hit(Window& window, const GetCall& call) {
+  if (!window.serves_plain_hits() || !window.serve_plain_hit(call)) return false;
   if (context.progress.served()) [[unlikely]]
-    window->call_for_progress();
+    window.call_for_progress();
   return true;
 }
 
 // For another window or type than last time: tries the hot path once these are the current ones.
-inline bool plain_hit_of_another(Window* window, const Window* last, MPI_Win handle,
-                                 const GetCall& call) {
+inline bool plain_hit_of_another(Window* window, const Window* last, const GetCall& call) {
   if (window == nullptr || (window == last && window->knows_plain_type(call.origin_type)))
     return false;
   const bool other_type = window->learn_plain_type(call.origin_type);
-  return (other_type || window != last) && plain_hit(window, handle, call);
+  return (other_type || window != last) && plain_hit(*window, call);
 }
 
 // Whether a get goes to MPI without being noted.

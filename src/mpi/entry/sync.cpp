@@ -197,14 +197,20 @@ int unlocked(Window& window, int rank) {
   return flush(win, one(rank), TraceSync::flush, [&] { return next.Win_flush(rank, win); });
 }
 
-[[gnu::noinline]] int flush_after_hit(Window& window, int rank) {
+// What is to be done, if anything, once a flush has been served.
+[[gnu::noinline]] int flush_was_served(Window& window, int rank, bool served_many) {
+  if (window.observed()) window.tell_plain_flush(rank);
+  if (served_many && context.progress.time_is_up()) window.call_for_progress();
+  context.completed();
+  return MPI_SUCCESS;
+}
+
+[[gnu::always_inline]] inline int flush_after_hit(Window& window, int rank) {
   if (!window.serves_plain_flush(rank)) return slow_flush(rank, window.handle());
   window.flush_served();
-  if (window.observed()) [[unlikely]]
-    window.tell_plain_flush(rank);
-  if (context.progress.served()) [[unlikely]]
-    window.call_for_progress();
-  context.completed();
+  const bool served_many = context.progress.served_many();
+  if (served_many || window.observed() || !context.learns_nothing()) [[unlikely]]
+    return flush_was_served(window, rank, served_many);
   return MPI_SUCCESS;
 }
 

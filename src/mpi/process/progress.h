@@ -44,14 +44,16 @@ class Progress {
   bool available() const { return started_; }
 
   // A get or a flush was served. Returns true if MPI must be called now.
-  bool served() { return --until_look_ <= 0 && time_is_up(); }
+  [[gnu::always_inline]] bool served() { return served_many() && time_is_up(); }
+  // The two parts of served(); the second one follows if the first one returns true.
+  [[gnu::always_inline]] bool served_many() { return --until_look_ <= 0; }
+  [[gnu::noinline]] bool time_is_up();
 
   // MPI was called for another reason. The time is taken at the next reading of the clock, at most
   // a few served calls later.
   void called() { called_ = true; }
 
  private:
-  [[gnu::noinline]] bool time_is_up();
   void took(uint64_t ticks);
 
   int calls_between_looks_ = 8;

@@ -5,9 +5,13 @@
 
 namespace nearcache::mpi {
 
-bool Straight::get_many(void* origin, MPI_Count count, MPI_Aint displacement) const {
+bool Straight::get_many(void* origin, MPI_Count count, MPI_Datatype type, int rank,
+                        MPI_Aint displacement, MPI_Count target_count, MPI_Datatype target_type,
+                        MPI_Win handle) {
+  if (count != target_count || type != target_type || type != recent_operations.word ||
+      count <= 0 || count > INT32_MAX || !is_of(handle, rank))
+    return false;
   const uint64_t size = sizeof(uint64_t) / static_cast<uint64_t>(recent_operations.words);
-  if (count <= 0 || count > INT32_MAX) return false;
   const uint64_t bytes = size * static_cast<uint64_t>(count);
   const std::byte* const at = find(displacement, bytes);
   if (at == nullptr) return false;

@@ -55,11 +55,10 @@ class Straight {
                                   MPI_Aint displacement, MPI_Count target_count,
                                   MPI_Datatype target_type, MPI_Win handle) {
     std::byte* at;
-    if (!is_of(handle, rank)) return false;
-    if (!recent_operations.is_word(count, type, target_count, target_type) ||
+    if (!is_of(handle, rank) ||
+        !recent_operations.is_word(count, type, target_count, target_type) ||
         !find_word(displacement, &at))
-      return count == target_count && type == target_type && type == recent_operations.word &&
-             get_many(origin, count, displacement);
+      return false;
     std::memcpy(origin, at, sizeof(uint64_t));
     return true;
   }
@@ -142,9 +141,13 @@ class Straight {
 
   constexpr Straight() = default;
 
-  // Handle any number of elements at the current target; out of line (straight.cpp). The datatype
-  // is that of recent_operations.word, and the operation the last one, respectively.
-  bool get_many(void* origin, MPI_Count count, MPI_Aint displacement) const;
+  // Whether a call on this window that was not executed here may still be one of the following.
+  bool is_of(MPI_Win handle) const { return handle == handle_ && count_ != 0; }
+
+  // Handle any number of elements; out of line (straight.cpp). The datatype is that of
+  // recent_operations.word, and the operation, at the current target, the last one, respectively.
+  bool get_many(void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
+                MPI_Count target_count, MPI_Datatype target_type, MPI_Win handle);
   bool compute_many(const void* origin, MPI_Count count, MPI_Datatype type, MPI_Aint displacement,
                     MPI_Op op) const;
 
@@ -161,7 +164,6 @@ class Straight {
         engine_(engine),
         window_(window) {}
 
-  bool is_of(MPI_Win handle) const { return handle == handle_ && count_ != 0; }
   // Also checks, or switches to, the target, which then is the current one.
   [[gnu::always_inline]] bool is_of(MPI_Win handle, int rank) {
     if (handle != handle_) return false;

@@ -135,6 +135,27 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
   return decided(get, cached_.look_up(get, request), request);
 }
 
+bool Window::serve_plain_hit_shared(Key key, uint64_t hash, uint64_t bytes, void* to) {
+  if (!cached_.hit_shared(key, hash, bytes, to)) return false;
+  count_plain_hit(key, hash, bytes);
+  return true;
+}
+
+bool Window::serve_plain_part(Key key, uint64_t hash, uint64_t bytes, void* to) {
+  GetCache* cache = cached_.cache();
+  uint64_t offset = 0;
+  const EntryId entry = cache->find_part(key, bytes, &offset);
+  if (entry == no_entry) {
+    absent_ = {true, key, hash, bytes};
+    return false;
+  }
+  if (transparent_ && cached_.polls(key)) return false;
+  copy_bytes(to, cache->data(entry) + offset, bytes);
+  cache->count_part(entry, bytes);
+  count_plain_hit(key, hash, bytes);
+  return true;
+}
+
 static bool may_be_issued_later(const GetCall& call) {
   return call.origin_count <= INT_MAX && call.target_count <= INT_MAX && of_predefined_types(call);
 }

@@ -226,9 +226,13 @@ class Window {
   // rank itself. Not with several threads, nor if an observer needs to see every call. ---
 
   bool paused() const { return pause_.on(); }
+  // False if get_passes() would return false.
+  [[gnu::always_inline]] bool may_pass_get(int target) const {
+    return pause_.on() || target == unnoted_rank_;
+  }
   // Returns true, and counts the get, if it may go straight to MPI.
   [[gnu::always_inline]] bool get_passes(int target, MPI_Datatype type, MPI_Count count) {
-    if (!pause_.on() && target != unnoted_rank_) return false;
+    if (!may_pass_get(target)) return false;
     if (context.coherence.somebody_reads()) [[unlikely]]
       return false;
     if (pause_.takes(type, count)) return true;
@@ -289,6 +293,10 @@ class Window {
   // Serves a get that is a plain hit: predefined contiguous types, cached, valid. If it returns
   // false, decide() must follow and continues from what was found here.
   bool serve_plain_hit(const GetCall& call);
+  // Its parts, out of line as they need other registers: for a cache shared with other ranks, and
+  // for bytes inside a longer entry if there is none under the get's key.
+  bool serve_plain_hit_shared(Key key, uint64_t hash, uint64_t bytes, void* to);
+  bool serve_plain_part(Key key, uint64_t hash, uint64_t bytes, void* to);
   // The fast path knows a single datatype, the last one used; this makes `type` that one. Returns
   // false if it already is, or is not suitable.
   bool learn_plain_type(MPI_Datatype type);
@@ -438,7 +446,13 @@ class Window {
       tell(outcome, get, from_cache);
   }
   void tell(Outcome outcome, const RemoteGet& get, uint64_t from_cache);
-  void tell_plain_hit(const Key& key, uint64_t hash, uint64_t bytes);
+  void tell_plain_hit(Key key, uint64_t hash, uint64_t bytes);
+  [[gnu::always_inline]] void count_plain_hit(Key key, uint64_t hash, uint64_t bytes) {
+    ++plain_hits_;
+    plain_bytes_ += bytes;
+    if (observed_) [[unlikely]]
+      tell_plain_hit(key, hash, bytes);
+  }
   bool of_another();
   void tell_levels();
   void maybe_adapt();
@@ -535,41 +549,19 @@ inline Window* find_window(MPI_Win handle) {
   if (bytes == 0 || call.origin == nullptr) [[unlikely]]
     return false;
   const uint64_t hash = hash_key(key);
-  if (shares_) {
-    if (!cached_.hit_shared(key, hash, bytes, call.origin)) return false;
-    ++plain_hits_;
-    plain_bytes_ += bytes;
-    if (observed_) [[unlikely]]
-      tell_plain_hit(key, hash, bytes);
-    return true;
-  }
+  if (shares_) return serve_plain_hit_shared(key, hash, bytes, call.origin);
   bool absent = false;
-  uint64_t offset = 0;
-  EntryId entry = cache->find_hit(hash, key, bytes, &absent);
-  if (entry == no_entry) {
-    if (!absent) return false;
-    entry = cache->find_part(key, bytes, &offset);
-    if (entry == no_entry) {
-      absent_ = {true, key, hash, bytes};
-      return false;
-    }
-  }
+  const Entry* entry = cache->find_hit(hash, key, bytes, &absent);
+  if (entry == nullptr) return absent && serve_plain_part(key, hash, bytes, call.origin);
   if (transparent_ && cached_.polls(key)) return false;
-  const std::byte* data = cache->data(entry) + offset;
+  const std::byte* data = cache->data(*entry);
   if (bytes == sizeof(uint64_t)) {  // the most frequent size of all: no call
     std::memcpy(call.origin, data, sizeof(uint64_t));
   } else {
     copy_bytes(call.origin, data, bytes);
   }
-  if (!absent) {
-    cache->count_hit(entry, bytes);
-  } else {
-    cache->count_part(entry, bytes);
-  }
-  ++plain_hits_;
-  plain_bytes_ += bytes;
-  if (observed_) [[unlikely]]
-    tell_plain_hit(key, hash, bytes);
+  cache->count_hit(entry, bytes);
+  count_plain_hit(key, hash, bytes);
   return true;
 }
 
