@@ -26,6 +26,8 @@ nlohmann-json3-dev header:nlohmann/json.hpp"
 figures_packages="
 libsimgrid-dev  cmd:smpicxx"
 test_packages="
+make            cmd:make
+git             cmd:git
 mpich           cmd:mpiexec.mpich
 libmpich-dev    cmd:mpicc.mpich
 openmpi-bin     cmd:mpiexec.openmpi

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 LAUNCHER_NAMES = re.compile(r"(mpiexec|mpirun)(\.(mpich|openmpi|hydra))?")
 ROOT_VARIABLES = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 ROOT_VARIABLES_5 = ("PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
+SINGLE_RANK = "it needs two ranks, but was started with 1"  # see selftest.c
 SELFTEST_CODES = (0, 1, 2)  # exit codes of a self-test that ran to completion
 
 
@@ -182,6 +183,13 @@ def judge(code: int | None, output: str, timeout: float) -> Finding:
             "wrong",
             "self-test: ran, but without the object: preloading has no effect here (a launcher or "
             "container that drops LD_PRELOAD, or secure execution)",
+        )
+    if SINGLE_RANK in output:
+        return Finding(
+            "wrong",
+            "self-test: this launcher starts each rank as a job of its own, as it and the MPI library have "
+            "no process management interface in common (Ubuntu 24.04's MPICH 4.2.0: only launchers with "
+            "PMIx start it, such as Open MPI's; or use another MPICH, such as that of `pip install mpich`)",
         )
     if code == 0 and ok:
         return Finding(

@@ -80,6 +80,16 @@ class Command(click.Command):
             return super().invoke(ctx)
 
 
+def _discard_what_cannot_be_written() -> None:
+    """Empty the standard output's buffer if its device is full: Python would try again to write it
+    at the end, and end with its own message and exit code."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
 class Commands(Command, click.Group):
     """A command group. Errors of its commands pass through it."""
 
@@ -89,6 +99,7 @@ class Commands(Command, click.Group):
         except OSError as error:  # such as a full disk or a deleted folder
             if error.errno == errno.EPIPE:
                 raise  # the reader is gone: click ends quietly
+            _discard_what_cannot_be_written()
             where = f"{error.filename}: " if error.filename else ""
             raise self.error_class(f"{where}{error.strerror or error}") from None
 

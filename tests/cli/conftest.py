@@ -46,6 +46,15 @@ def fake_home(tmp_path, tables_text, monkeypatch):
 
 
 @pytest.fixture
+def home_with_mpi(fake_home, mpi):
+    """The home, with an object of the MPI, whatever its version."""
+    folder = fake_home / "lib" / mpi.tag
+    if not folder.exists():
+        shutil.copytree(fake_home / "lib" / TAGS[0], folder)
+    return fake_home
+
+
+@pytest.fixture
 def nearcache():
     """Runs the command as users do, in a process of its own."""
 

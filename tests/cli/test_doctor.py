@@ -21,6 +21,12 @@ from support.processes import have_ended
         (0, "selftest: ok hits=0\n", "wrong", "nothing was served"),
         (2, "selftest: nearcache is not loaded\n", "wrong", "no effect"),
         (1, "selftest: FAILED wrong values\n", "wrong", "wrong values"),
+        (
+            1,
+            f"selftest: FAILED {doctor.SINGLE_RANK}\n" * 2,
+            "wrong",
+            "each rank as a job of its own",
+        ),
         (139, "a\nb\nSegmentation fault\n", "wrong", "Segmentation fault"),
         (None, "", "wrong", "not done after 5 s"),
     ],
@@ -110,7 +116,7 @@ def ended_by_a_signal(words, started, env):
 
 
 @pytest.mark.one_mpi
-def test_a_self_test_that_hangs_goes_with_doctor(mpi, fake_home, tmp_path):
+def test_a_self_test_that_hangs_goes_with_doctor(mpi, home_with_mpi, tmp_path):
     from support.programs import compiled
 
     source = r"""
@@ -129,8 +135,8 @@ int main(int argc, char **argv) {
   sleep(300);
   return 0;
 }""".replace("STARTED", str(tmp_path / "started"))
-    (fake_home / "bin" / mpi.tag).mkdir(parents=True)
-    compiled(fake_home / "bin" / mpi.tag, "nearcache-selftest", source, mpi.wrapper)
+    (home_with_mpi / "bin" / mpi.tag).mkdir(parents=True)
+    compiled(home_with_mpi / "bin" / mpi.tag, "nearcache-selftest", source, mpi.wrapper)
     path = os.path.dirname(mpi.mpiexec) + os.pathsep + os.environ["PATH"]
     words = ["-m", "nearcache", "doctor", "--mpi", mpi.tag, "--timeout", 300]
     ended_by_a_signal(words, tmp_path / "started", {"PATH": path})
@@ -153,7 +159,7 @@ def test_compilers_and_their_folder_go_with_build(tmp_path):
     assert not list((tmp_path / "tmp").iterdir())
 
 
-def test_self_test_without_preloading_is_wrong(mpi, fake_home, nearcache):
+def test_self_test_without_preloading_is_wrong(mpi, home_with_mpi, nearcache):
     """A self-test that never sees the library, under the launcher of every MPI."""
     from support.programs import compiled
 
@@ -166,8 +172,8 @@ int main(int argc, char **argv) {
   MPI_Finalize();
   return 2;
 }"""
-    (fake_home / "bin" / mpi.tag).mkdir(parents=True)
-    compiled(fake_home / "bin" / mpi.tag, "nearcache-selftest", source, mpi.wrapper)
+    (home_with_mpi / "bin" / mpi.tag).mkdir(parents=True)
+    compiled(home_with_mpi / "bin" / mpi.tag, "nearcache-selftest", source, mpi.wrapper)
     path = os.path.dirname(mpi.mpiexec) + os.pathsep + os.environ["PATH"]
     done = nearcache("doctor", "--mpi", mpi.tag, env={"PATH": path})
     assert done.returncode == 3, done.stdout

@@ -15,12 +15,12 @@ def launch_words(mpi, ranks=2):
 
 
 def test_ranks_of_every_mpi_get_the_object_of_their_mpi(
-    mpi, mpi_program, fake_home, nearcache, root_may_run
+    mpi, mpi_program, home_with_mpi, nearcache, root_may_run
 ):
     done = nearcache("run", "--mode", "user", "--", *launch_words(mpi), mpi_program)
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith("preload=")]
-    assert lines == [f"preload={fake_home}/lib/{mpi.tag}/libnearcache_mpi.so mode=user"] * 2
+    assert lines == [f"preload={home_with_mpi}/lib/{mpi.tag}/libnearcache_mpi.so mode=user"] * 2
 
 
 def test_exit_code_of_the_program_is_passed_through(

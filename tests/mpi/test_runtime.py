@@ -8,6 +8,16 @@ import pytest
 from support import launch, runs
 
 
+def test_launchers_start_jobs():
+    """What the other tests leave out is named."""
+    alone = [mpi.tag for mpi in launch.built_mpis() if not launch.starts_jobs(mpi)]
+    assert len(alone) < len(launch.built_mpis())
+    if alone:
+        pytest.skip(
+            f"{alone}: the launcher starts each rank as a job of its own (nearcache doctor)"
+        )
+
+
 def test_ranks_that_only_hit_let_a_third_one_finish(mpi, preload):
     # Timing out is the failure: hits that never call down would starve the third rank for ever.
     tcp = mpi.tag == "mpich-5.0.2" or mpi.family == "abi"

@@ -7,6 +7,7 @@ bin/<tag>/<program> and lib/<tag>/libnearcache_mpi.so. Variables and LD_PRELOAD 
 (`mpiexec ... env NAME=VALUE program`), because launchers must not be preloaded.
 """
 
+import functools
 import json
 import os
 import signal
@@ -46,12 +47,28 @@ class Mpi:
         return BUILD / "bin" / self.tag / name
 
 
-def mpis():
-    """Every MPI of the build; $NEARCACHE_TEST_MPIS (tags, separated by commas) restricts them."""
+@functools.cache
+def starts_jobs(mpi):
+    """Whether the MPI's launcher makes one job of the ranks. MPICH's cannot if the library knows PMIx only: that of Ubuntu 24.04."""
+    program = mpi.binary("nearcache-selftest")
+    if mpi.family != "mpich" or not program.exists():
+        return True
+    libraries = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
+    if "libpmix" not in libraries:
+        return True
+    ran = subprocess.run([mpi.mpiexec, "-n", "2", program], capture_output=True, text=True)
+    return "started with 1" not in ran.stdout
+
+
+def built_mpis():
+    """Every MPI of the build."""
     listing = BUILD / "mpis.json"
-    if not listing.exists():
-        return []
-    found = [Mpi(**row) for row in json.loads(listing.read_text())]
+    return [Mpi(**row) for row in json.loads(listing.read_text())] if listing.exists() else []
+
+
+def mpis():
+    """Every MPI of the build that can start a job; $NEARCACHE_TEST_MPIS (tags, separated by commas) restricts them."""
+    found = [mpi for mpi in built_mpis() if starts_jobs(mpi)]
     wanted = [tag for tag in os.environ.get("NEARCACHE_TEST_MPIS", "").split(",") if tag]
     return [mpi for mpi in found if not wanted or mpi.tag in wanted]
 

@@ -166,15 +166,19 @@ def run(path, threads, *args, cache=True, tcp=False, timeout=60, env=None, stdin
             **(env or {}),
         }.items()
     ]
-    process = subprocess.Popen(
-        plan.words,
-        stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        env=surroundings,
-        start_new_session=True,
-    )
-    out, err, timed_out = launch.outcome(process, timeout, stdin)
-    return Result(shown + plan.words, None if timed_out else process.returncode, out, err)
+
+    def once():
+        process = subprocess.Popen(
+            plan.words,
+            stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env=surroundings,
+            start_new_session=True,
+        )
+        out, err, timed_out = launch.outcome(process, timeout, stdin)
+        return Result(shown + plan.words, None if timed_out else process.returncode, out, err)
+
+    return launch_shmem.started(once, lambda result: result.stdout + result.stderr)

@@ -10,6 +10,7 @@ import json
 import math
 import random
 import sys
+from statistics import fmean
 
 ACCESS = (
     "hits_full",
@@ -41,7 +42,7 @@ SIZES = {
 
 def split(total, weights):
     """Whole numbers in the proportions of `weights` whose sum is `total`."""
-    whole, edges, so_far = sum(weights), [0], 0.0
+    whole, edges, so_far = math.fsum(weights), [0], 0.0
     for weight in weights:
         so_far += weight
         edges.append(round(total * so_far / whole))
@@ -249,7 +250,7 @@ def make(ranks=8, seed=1):
     totals = add(row["counters"] for row in per_rank)
 
     def spread(values):
-        return {"min": min(values), "mean": sum(values) / len(values), "max": max(values)}
+        return {"min": min(values), "mean": fmean(values), "max": max(values)}
 
     saved, wall = (
         totals["saved_ns"] / ranks / 1e9,
@@ -354,7 +355,7 @@ def make_openshmem(pes=8, objects=20):
     document["spread"] = {
         name: {
             "min": min(values),
-            "mean": sum(values) / len(values),
+            "mean": fmean(values),
             "max": max(values),
         }
         for name in totals
