@@ -7,8 +7,8 @@ using nlohmann::ordered_json;
 
 std::string text_for_json(const std::string& text) {
   const std::string quoted =
-      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return nlohmann::json::parse(quoted).get<std::string>();
+      ordered_json(text).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return ordered_json::parse(quoted).get<std::string>();
 }
 
 ordered_json cost_json(const Traces& traces) {

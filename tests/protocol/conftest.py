@@ -1,5 +1,6 @@
 """Spin, for the models of protocols."""
 
+import os
 import shutil
 import subprocess
 
@@ -14,8 +15,13 @@ def verify(tmp_path):
         if not shutil.which(tool):
             pytest.skip(f"there is no {tool}; scripts/setup.sh test installs {package}")
 
+    # The table of states in large pages: a quarter less time.
+    environment = {**os.environ, "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+
     def done(*words):
-        ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+        ran = subprocess.run(
+            words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600
+        )
         assert ran.returncode == 0, ran.stdout + ran.stderr
         return ran.stdout
 
@@ -23,7 +29,7 @@ def verify(tmp_path):
         done("spin", "-a", *(f"-D{each}" for each in (*sizes.split(), *macros)), str(model))
         # A search that ends early takes less time than a compiler that optimises.
         quick = ("tcc",) if shutil.which("tcc") else ("cc", "-O0")
-        compiler = quick if macros else ("cc", "-O2")
+        compiler = quick if macros else ("cc", "-O3", "-march=native")
         # Hash compaction takes two thirds of the time; that two states are taken for one has a chance below 1 in 10^9.
         states = "-DCOLLAPSE" if launch.LONG else "-DHC4"
         memory = f"-DMEMLIM={4000 if launch.LONG else 1200}"  # MB
