@@ -15,12 +15,13 @@ Engine::Engine(net::Fabric* fabric)
       outbox_(fabric) {}
 
 Window* Engine::open(uint64_t id, Members members, Memory memory, Node* node) {
-  auto window = std::make_unique<Window>(this, id, std::move(members), std::move(memory), node);
-  for (const int peer : lost_) window->lost(peer);
-  Window* opened = windows_.insert_or_assign(id, std::move(window)).first->second.get();
-  take_early(opened);
+  windows_.erase(id);
+  Window& window =
+      windows_.try_emplace(id, this, id, std::move(members), std::move(memory), node).first->second;
+  for (const int peer : lost_) window.lost(peer);
+  take_early(&window);
   push();  // ranks that have asked already need not wait until this one polls
-  return opened;
+  return &window;
 }
 
 void Engine::take_early(Window* window) {
@@ -74,7 +75,7 @@ void Engine::close(Window* window) {
 
 Window* Engine::find(uint64_t id) {
   const auto found = windows_.find(id);
-  return found == windows_.end() ? nullptr : found->second.get();
+  return found == windows_.end() ? nullptr : &found->second;
 }
 
 bool Engine::poll() {
@@ -268,7 +269,7 @@ void Engine::finish(const Pending& pending, Status status) {
 // now is it certain that the peer no longer writes to the memory that they protect.
 void Engine::ended(int peer) {
   lost(peer, "its process has ended");
-  for (const auto& [id, window] : windows_) window->ended(peer);
+  for (auto& [id, window] : windows_) window.ended(peer);
 }
 
 void Engine::lost(int peer, const std::string& why) {
@@ -278,7 +279,7 @@ void Engine::lost(int peer, const std::string& why) {
   size_t from = 0;
   for (Pending pending; pending_.take_next(peer, &from, &pending);)
     finish(pending, Status::lost_peer);
-  for (const auto& [id, window] : windows_) window->lost(peer);
+  for (auto& [id, window] : windows_) window.lost(peer);
 }
 
 }  // namespace nearcache::rma

@@ -114,7 +114,7 @@ class Engine final : public net::Receiver {
   // by peer: tokens of large replies, in the order in which they were requested
   std::unordered_map<int, std::deque<uint64_t>> expected_;
   std::vector<Window*> queueing_;
-  std::unordered_map<uint64_t, std::unique_ptr<Window>> windows_;
+  std::unordered_map<uint64_t, Window> windows_;
   Window* unsettled_ = nullptr;  // the window that took the last request
   int opening_ = 0;
   std::unordered_map<uint64_t, std::unordered_map<int, BatchWriter>> early_;  // by window and rank

@@ -101,10 +101,10 @@ class Exposure {
   }
 
   Window* window_;
-  Memory memory_;
+  [[no_unique_address]] Memory memory_;
+  bool granting_ = false;         // in the padding of the former
   std::unique_ptr<Locks> locks_;  // once the lock is requested by a message
   std::unique_ptr<Rare> rare_;
-  bool granting_ = false;
   uint64_t executed_[2] = {}, completed_ = 0;
 };
 

@@ -40,10 +40,10 @@ class Memory {
  private:
   bool attached(uint64_t address, uint64_t length) const;
 
-  bool fixed_ = false, certain_ = false;
   uint64_t base_ = 0, size_ = 0;
   int64_t unit_ = 1;
   std::unique_ptr<std::map<uint64_t, uint64_t>> regions_;  // once attached: ends by beginnings
+  bool fixed_ = false, certain_ = false;
 };
 
 }  // namespace nearcache::rma

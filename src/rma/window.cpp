@@ -21,15 +21,17 @@ Window::Window(Engine* engine, uint64_t id, Members members, Memory memory, Node
 }
 
 Window::~Window() {
-  if (node_ != nullptr) node_->withdraw(commons_);
+  if (node_ == nullptr) return;
+  node_->withdraw(commons_);
+  delete[] nears_;
 }
 
 // Near targets
 
 Commons* Window::make_commons(const Memory& memory) {
   if (node_ != nullptr) return node_->publish(id_, memory);
-  private_commons_ = std::make_unique<PrivateCommons>();
-  return &private_commons_->commons;
+  alone_ = std::make_unique<Alone>();
+  return &alone_->commons;
 }
 
 void Window::list_nears() {
@@ -39,7 +41,7 @@ void Window::list_nears() {
       ranks.push_back(rank);
   }
   near_count_ = static_cast<uint32_t>(ranks.size());
-  nears_ = std::make_unique<Near[]>(near_count_);
+  nears_ = node_ != nullptr ? new Near[near_count_] : &alone_->near;
   for (size_t i = 0; i < near_count_; ++i) {
     Near& near = nears_[i];
     near.rank = ranks[i];
@@ -58,8 +60,8 @@ void Window::list_nears() {
 }
 
 Near* Window::search_near(int rank) {
-  Near* const end = nears_.get() + near_count_;
-  Near* const found = std::ranges::lower_bound(nears_.get(), end, rank, {}, &Near::rank);
+  Near* const end = nears_ + near_count_;
+  Near* const found = std::ranges::lower_bound(nears_, end, rank, {}, &Near::rank);
   return found != end && found->rank == rank ? found : nullptr;
 }
 
@@ -101,16 +103,13 @@ void Window::reach(Near* near) const {
 
 Window::Target& Window::target(int rank) {
   if (Target* found = known(rank)) return *found;
-  recent_rank_ = rank;
   return *(recent_ = &targets_[rank]);
 }
 
 Window::Target* Window::known(int rank) const {
-  if (rank == recent_rank_) return recent_;
+  if (recent_ != nullptr && recent_->rank == rank) return recent_;
   Target* const found = targets_.find(rank);
-  if (found == nullptr) return nullptr;
-  recent_rank_ = rank;
-  return recent_ = found;
+  return found == nullptr ? nullptr : recent_ = found;
 }
 
 void Window::begin_traffic(Target* to) {
@@ -254,9 +253,9 @@ Status Window::take_error() {
 
 void Window::lost(int peer) {
   exposure_.forget(peer);
-  if (state_ != nullptr) {
-    state_->before_post.erase(peer), state_->after_fence.erase(peer);
-    state_->refused.erase(peer);
+  if (rare_ != nullptr) {
+    rare_->before_post.erase(peer), rare_->after_fence.erase(peer);
+    rare_->refused.erase(peer);
   }
   const int rank = members_.rank_of(peer);
   if (rank < 0) return;

@@ -103,10 +103,10 @@ class Window {
   Near* near_in_row(int rank) { return in_row(rank) ? &nears_[place_in_row(rank)] : nullptr; }
   bool in_row(int rank) const { return place_in_row(rank) < nears_in_row_; }
   // All near targets if no other ranks lie between them; else none.
-  std::span<Near> row() { return {nears_.get(), nears_in_row_}; }
+  std::span<Near> row() { return {nears_, nears_in_row_}; }
   // in_row(rank) must be true.
   Near& of_row(int rank) { return nears_[place_in_row(rank)]; }
-  std::span<Near> nears() { return {nears_.get(), near_count_}; }
+  std::span<Near> nears() { return {nears_, near_count_}; }
   size_t reached_nears();  // the number whose memory is reached without messages
   Near& own() { return *near(rank_); }
   // All members are near, and active-target epochs need no messages.
@@ -246,8 +246,10 @@ class Window {
     bool unlock = false;
   };
 
-  // Of active-target epochs by messages.
-  struct ActiveState {
+  // What only some windows need: for active-target epochs by messages, and under locks of near
+  // targets that others hold.
+  struct Rare {
+    uint64_t starts = 0;  // access epochs with far targets
     // Posts not yet used by a start: of near targets, by rank, and of this rank, by far peer.
     std::unordered_map<int, uint32_t> posts, posted;
     // By peer: requests that come before this rank has posted, or after a fence that is not over
@@ -255,6 +257,7 @@ class Window {
     std::unordered_map<int, HeldMessages> before_post, after_fence;
     // Once a member is gone: peers in an access epoch that this rank has not posted for.
     std::unordered_set<int> refused;
+    std::vector<Deferred> deferred;
   };
 
   enum class Lock : uint8_t { none, wanted, held };
@@ -306,15 +309,15 @@ class Window {
   void all_is_reached(Target* to);
   bool is_early(int peer, const Head& request) const;
   bool must_wait(int peer, const Head& request) const;
-  ActiveState& active() {
-    if (state_ == nullptr) state_ = std::make_unique<ActiveState>();
-    return *state_;
+  Rare& rare() {
+    if (rare_ == nullptr) rare_ = std::make_unique<Rare>();
+    return *rare_;
   }
   bool take_or_hold(int peer, const Message& message);
   bool take_now(int peer, const Message& message);
-  bool is_refused(int peer) const { return state_ != nullptr && state_->refused.contains(peer); }
+  bool is_refused(int peer) const { return rare_ != nullptr && rare_->refused.contains(peer); }
   void take_held(int peer, HeldMessages held);
-  uint64_t epoch() const { return fence_.entered() + starts_; }
+  uint64_t epoch() const { return fence_.entered() + (rare_ == nullptr ? 0 : rare_->starts); }
   Commons* make_commons(const Memory& memory);
   void list_nears();
   void reach(Near* near) const;
@@ -359,19 +362,21 @@ class Window {
   uint64_t id_;
   Members members_;
   Node* node_;
-  struct PrivateCommons {
+  // Of a window without a node, whose only near target is this rank.
+  struct Alone {
     Commons commons;
     Commons::OfRank own;
+    Near near;
   };
-  std::unique_ptr<PrivateCommons> private_commons_;  // if there is no node
+  std::unique_ptr<Alone> alone_;
   int rank_;
-  mutable int recent_rank_ = -1;
+  uint32_t transfers_ = 0;            // done by the network, in flight
   mutable Target* recent_ = nullptr;  // the last one looked up
   Commons* commons_;
   Exposure exposure_;
   Fence fence_;
   NearFence near_fence_;
-  std::unique_ptr<Near[]> nears_;  // in ascending order of ranks
+  Near* nears_ = nullptr;  // in ascending order of ranks
   uint32_t near_count_ = 0;
   uint32_t nears_in_row_ = 0;  // all, if no other ranks lie between them; else 0
   int first_near_ = 0;
@@ -379,13 +384,9 @@ class Window {
   bool all_locked_ = false;
   std::atomic<bool> broken_{false};
   RankMap<Target> targets_;
-  std::vector<Deferred> deferred_;
-  uint64_t completed_ = 0;  // epochs of near origins that this rank has waited for
   // No message to a target without Traffic has a higher number, so marks of the past stay reached.
   uint64_t highest_number_ = 0;
-  uint64_t starts_ = 0;                 // access epochs with far targets
-  std::unique_ptr<ActiveState> state_;  // once it is needed
-  uint64_t transfers_ = 0;              // done by the network, in flight
+  std::unique_ptr<Rare> rare_;
 };
 
 }  // namespace nearcache::rma

@@ -71,9 +71,9 @@ bool Window::post(std::span<const int> origins) {
     if (near(rank) != nullptr) {
       engine_->outbox().append(peer, head(Kind::post));
     } else {
-      ++active().posted[peer];
+      ++rare().posted[peer];
       engine_->fabric().watch_peer(peer);  // this rank will wait for it, and sends it nothing
-      if (auto held = active().before_post.extract(peer)) take_held(peer, std::move(held.mapped()));
+      if (auto held = rare().before_post.extract(peer)) take_held(peer, std::move(held.mapped()));
     }
   }
   take_ahead();
@@ -101,13 +101,13 @@ bool Window::started(std::span<const int> targets) {
     return true;
   }
   const auto can_start = [&](int rank) {
-    return near(rank) != nullptr ? active().posts.contains(rank) : !crowded(rank);
+    return near(rank) != nullptr ? rare().posts.contains(rank) : !crowded(rank);
   };
   if (!std::ranges::all_of(targets, can_start)) return false;
-  ++starts_;
+  ++rare().starts;
   for (const int rank : targets) {
     if (near(rank) != nullptr) {
-      use_up(&active().posts, rank);
+      use_up(&rare().posts, rank);
     } else if (!engine_->is_lost(members_.peer(rank))) {
       start_far(&target(rank));
     }
@@ -139,12 +139,9 @@ void Window::complete(std::span<const int> targets) {
 }
 
 bool Window::completed_by(size_t origins) {
-  if (all_near_) {
-    if (commons_->completed.load(std::memory_order_acquire) - completed_ < origins) return false;
-    completed_ += origins;
-    return true;
-  }
-  if (exposure_.completed() < origins) return false;
+  // By words or by messages; those waited for are subtracted from the latter, modulo 2^64.
+  const uint64_t by_words = all_near_ ? commons_->completed.load(std::memory_order_acquire) : 0;
+  if (by_words + exposure_.completed() < origins) return false;
   exposure_.waited_for(origins);
   return true;
 }
@@ -153,7 +150,7 @@ bool Window::completed_by(size_t origins) {
 // not executed yet. Its requests wait here for the end of the fence, which needs nothing more from
 // this rank's program.
 bool Window::is_early(int peer, const Head& request) const {
-  if (request.kind == Kind::start) return state_ == nullptr || !state_->posted.contains(peer);
+  if (request.kind == Kind::start) return rare_ == nullptr || !rare_->posted.contains(peer);
   const bool is_access = is_operation(request.kind) || request.kind == Kind::locate;
   return is_access && request.odd_epoch == fence_.odd() && !messages_met();
 }
@@ -162,9 +159,8 @@ bool Window::is_early(int peer, const Head& request) const {
 bool Window::must_wait(int peer, const Head& request) const {
   if (broken_) return false;
   if (is_early(peer, request)) return true;
-  return state_ != nullptr &&
-         ((!state_->before_post.empty() && state_->before_post.contains(peer)) ||
-          (!state_->after_fence.empty() && state_->after_fence.contains(peer)));
+  return rare_ != nullptr && ((!rare_->before_post.empty() && rare_->before_post.contains(peer)) ||
+                              (!rare_->after_fence.empty() && rare_->after_fence.contains(peer)));
 }
 
 // Returns false also if the peer is not a member.
@@ -176,8 +172,8 @@ bool Window::take(int peer, const Message& message) {
 
 bool Window::take_or_hold(int peer, const Message& message) {
   if (!must_wait(peer, message.head)) return take_now(peer, message);
-  auto& before_post = active().before_post;
-  auto& after_fence = active().after_fence;
+  auto& before_post = rare().before_post;
+  auto& after_fence = rare().after_fence;
   const bool for_post = before_post.contains(peer) ||
                         (message.head.kind == Kind::start && !after_fence.contains(peer));
   return (for_post ? before_post : after_fence)[peer].hold(message.whole);
@@ -188,11 +184,11 @@ bool Window::take_or_hold(int peer, const Message& message) {
 bool Window::take_now(int peer, const Message& message) {
   const Kind kind = message.head.kind;
   if (kind == Kind::start) {
-    if (!active().posted.contains(peer)) state_->refused.insert(peer);
-    return use_up(&state_->posted, peer), true;
+    if (!rare().posted.contains(peer)) rare_->refused.insert(peer);
+    return use_up(&rare_->posted, peer), true;
   }
   if (is_refused(peer)) {
-    if (kind == Kind::complete) return state_->refused.erase(peer), true;
+    if (kind == Kind::complete) return rare_->refused.erase(peer), true;
     if (is_operation(kind) || kind == Kind::locate) {
       exposure_.settle();
       rma::refuse(&engine_->outbox(), peer, message.head, Status::lost_peer);
@@ -214,13 +210,13 @@ void Window::put_apart(int peer, const Head& head, bool in_place) {
 
 void Window::take_ahead() {
   say_over();
-  if (state_ == nullptr) return;
-  if (!state_->after_fence.empty() && (messages_met() || broken_)) {
-    for (auto& [peer, messages] : std::exchange(state_->after_fence, {}))
+  if (rare_ == nullptr) return;
+  if (!rare_->after_fence.empty() && (messages_met() || broken_)) {
+    for (auto& [peer, messages] : std::exchange(rare_->after_fence, {}))
       take_held(peer, std::move(messages));
   }
-  if (!state_->before_post.empty() && broken_) {
-    for (auto& [peer, messages] : std::exchange(state_->before_post, {}))
+  if (!rare_->before_post.empty() && broken_) {
+    for (auto& [peer, messages] : std::exchange(rare_->before_post, {}))
       take_held(peer, std::move(messages));
   }
 }
@@ -235,12 +231,12 @@ void Window::take_held(int peer, HeldMessages held) {
     return true;
   });
   exposure_.settle();
-  if (!all) (for_post ? active().before_post : active().after_fence).emplace(peer, std::move(held));
+  if (!all) (for_post ? rare().before_post : rare().after_fence).emplace(peer, std::move(held));
 }
 
 void Window::refuse_held() {
-  if (state_ != nullptr) {
-    for (auto* const held : {&state_->before_post, &state_->after_fence}) {
+  if (rare_ != nullptr) {
+    for (auto* const held : {&rare_->before_post, &rare_->after_fence}) {
       for (const auto& [peer, messages] : std::exchange(*held, {}))
         exposure_.refuse(peer, messages);
     }
@@ -259,7 +255,7 @@ bool Window::take_token(int peer, const Message& message) {
   if (message.head.kind == Kind::lock_freed) {
     exposure_.grant();
   } else if (message.head.kind == Kind::post) {
-    ++active().posts[rank];
+    ++rare().posts[rank];
   } else if (!fence_.arrived(rank, message.head.token, message.head.displacement, message.pieces,
                              send_token())) {
     return false;

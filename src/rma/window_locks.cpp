@@ -185,7 +185,7 @@ bool Window::has_turn(int rank) {
 }
 
 void Window::defer(Transfer* transfer, Near* near) {
-  Deferred& kept = deferred_.emplace_back();
+  Deferred& kept = rare().deferred.emplace_back();
   kept.rank = near->rank;
   kept.transfer = *transfer;
   if (transfer->layout.size > 0) {
@@ -211,7 +211,7 @@ void Window::defer(Transfer* transfer, Near* near) {
 
 Mark Window::defer(Near* near, bool unlock) {
   Traffic& traffic = this->traffic(&target(near->rank));
-  Deferred& kept = deferred_.emplace_back();
+  Deferred& kept = rare().deferred.emplace_back();
   kept.rank = near->rank;
   kept.unlock = unlock;
   kept.mark = traffic.answered = ++traffic.issued;
@@ -219,12 +219,13 @@ Mark Window::defer(Near* near, bool unlock) {
 }
 
 std::vector<Window::Deferred> Window::take_deferred(int rank) {
+  std::vector<Deferred>& deferred = rare().deferred;
   const auto taken = std::ranges::stable_partition(
-      deferred_, [&](const Deferred& each) { return each.rank != rank; });
+      deferred, [&](const Deferred& each) { return each.rank != rank; });
   std::vector<Deferred> all(std::make_move_iterator(taken.begin()),
                             std::make_move_iterator(taken.end()));
-  deferred_.erase(taken.begin(), taken.end());
-  if (deferred_.empty()) deferred_.shrink_to_fit();
+  deferred.erase(taken.begin(), taken.end());
+  if (deferred.empty()) deferred.shrink_to_fit();
   return all;
 }
 
