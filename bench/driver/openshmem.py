@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """OpenSHMEM programs: their build and launcher, and runs with and without the cache in turn."""
 
+import contextlib
+import functools
 import json
 import os
 import pathlib
+import subprocess
 import tempfile
 
 from .build import Build, Failure
@@ -53,6 +56,17 @@ class ShmemBuild(Build):
         return self.directory / "lib" / self.tag / "libnearcache_shmem.so"
 
 
+@functools.cache
+def at_fixed_addresses():
+    """Return the words before a launcher, where they are permitted: Open MPI 4.1.6 crashes now and
+    then in shmem_init if PEs have mapped their memory differently (docs/troubleshooting.md)."""
+    words = ["setarch", "-R"]
+    with contextlib.suppress(OSError):
+        if subprocess.run([*words, "true"], stderr=subprocess.DEVNULL).returncode == 0:
+            return words
+    return []
+
+
 class ShmemLaunch(Launch):
     def command(self, program, arguments, cached, wrap=()):
         words = super().command(program, arguments, cached, wrap)
@@ -62,7 +76,7 @@ class ShmemLaunch(Launch):
             if self.family == "oshmem"
             else []
         )
-        return [words[0], *more, *words[1:]]
+        return [*at_fixed_addresses(), words[0], *more, *words[1:]]
 
     def said(self, program, arguments=(), **how):
         """Return the JSON printed by one of our programs, which must report itself correct."""

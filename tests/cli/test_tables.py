@@ -71,8 +71,12 @@ def test_tests_leave_out_only_what_the_table_of_host_defects_has(fake_home):
     ]
     excuses += [(tag, name) for (tag, _), (_, name) in host_defects.ARGUMENTS.items()]
     excuses += [(tag, name) for tag, (*_, name) in host_defects.ENDED_BY_HOST.items()]
-    for tag, name in excuses:
-        assert rows[name].concerns(*tag.split("-")), (tag, name)
+    for series, name in excuses:
+        library, numbers = series.split("-")
+        assert any(rows[name].concerns(library, f"{numbers}.{last}") for last in range(30)), (
+            series,
+            name,
+        )
 
 
 TEXTS = [
