@@ -162,6 +162,10 @@ class Agent {
     const Lock lock(this);
     send(Step::other);
   }
+  // Whether let_go() has anything to do.
+  [[gnu::always_inline]] bool may_let_go() const {
+    return engine_->holds() || (is_lent() && !host_lets_help_);
+  }
   // Moves what can be moved now. The lock must be held.
   void poll(const Lock&);
   // Called again and again by a thread that waits for something outside of the engine, without the
@@ -171,9 +175,14 @@ class Agent {
   bool is_helped() const { return leased_.load(std::memory_order_relaxed); }
   // The agent is disarmed until the program's next call, or until the timer finds that it is late.
   bool is_lent() const { return lent_.load(std::memory_order_relaxed); }
+  // Whether a thread has called help() with something to do, and helped() has not been called
+  // since.
+  [[gnu::always_inline]] bool is_helping() const {
+    return helped_since_.load(std::memory_order_relaxed) != 0;
+  }
   // The thread that has called help() has returned from the host's call.
   void helped() {
-    if (helped_since_.load(std::memory_order_relaxed) == 0) return;
+    if (!is_helping()) return;
     helped_since_.store(0, std::memory_order_relaxed);
     if (is_helped() && !is_lent()) end_lease();
   }

@@ -27,12 +27,22 @@ inline void note_acquire() noexcept {
     context.observer.acquire();
 }
 
+// Whether note_acquire() has anything to do.
+[[gnu::always_inline]] inline bool acquire_matters() noexcept {
+  return rma_was_helped() || !context.learns_nothing() || context.observer.wanted();
+}
+
 // By the call that follows, others may learn what this rank has done, and that it has asked for
 // locks.
 inline void note_release() noexcept {
   rma_host_is_called();
   context.coherence.release();
   take_waiting_locks();
+}
+// Whether note_release(), or what comes before a receive, has anything to do.
+[[gnu::always_inline]] inline bool release_matters() noexcept {
+  return rma_may_let_go() || locks_wait() || !context.coherence.nobody_ever_reads() ||
+         context.observer.tracing();
 }
 // Like note_release(), for a call on a window: the engine itself knows when to send what it holds.
 inline void note_window_release() noexcept {
@@ -50,6 +60,9 @@ inline void note_completion() noexcept {
   rma_host_returned();
   context.completed();
 }
+
+// note_acquire() after a call that returned `code`, which is returned.
+[[gnu::noinline]] int acquired(int code) noexcept;
 
 // note_all_met(): a collective call on `comm`, which no rank leaves before all have entered, has
 // returned `code`. note_comm_gone(): a communicator is about to be freed, or has been.

@@ -9,10 +9,7 @@
 
 #include "base/options.h"
 #include "mpi/process/next.h"
-
-namespace nearcache::rma {
-class Agent;
-}
+#include "rma/agent.h"
 
 namespace nearcache::mpi {
 
@@ -31,9 +28,14 @@ bool rma_has(MPI_Win handle);
 extern std::atomic<rma::Agent*> helped_agent;
 void end_help() noexcept;
 
-// Called after a call in which this rank waited for others.
+// Called after a call in which this rank waited for others. rma_was_helped(): whether that has
+// anything to do.
+[[gnu::always_inline]] inline bool rma_was_helped() noexcept {
+  const rma::Agent* const agent = helped_agent.load(std::memory_order_acquire);
+  return agent != nullptr && agent->is_helping();
+}
 inline void rma_host_returned() noexcept {
-  if (helped_agent.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+  if (rma_was_helped()) [[unlikely]]
     end_help();
 }
 
@@ -42,9 +44,13 @@ extern std::atomic<rma::Agent*> own_agent;
 void let_go() noexcept;
 
 // Called before a call by which the program waits or polls for others: sends held messages first,
-// because the others may be waiting for them.
+// because the others may be waiting for them. rma_may_let_go(): whether that has anything to do.
+[[gnu::always_inline]] inline bool rma_may_let_go() noexcept {
+  const rma::Agent* const agent = own_agent.load(std::memory_order_acquire);
+  return agent != nullptr && agent->may_let_go();
+}
 inline void rma_host_is_called() noexcept {
-  if (own_agent.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+  if (rma_may_let_go()) [[unlikely]]
     let_go();
 }
 

@@ -126,6 +126,11 @@ void call_for_progress_of_waits() noexcept {
 
 void note_own_writes() noexcept { context.observer.note_own_writes(); }
 
+int acquired(int code) noexcept {
+  note_acquire();
+  return code;
+}
+
 // By the time a call returns, MPI may have given the handle to a request of another thread; tickets
 // tell them apart.
 RequestWatch::RequestWatch(int count, const MPI_Request* before) : threaded_(context.threaded) {
