@@ -3,7 +3,7 @@ launcher.
 
 A lane is one pytest process over some files. Tests that poll for messages without a pause (MPICH)
 are all in one lane, so that the processors are never used up by more than one program's ranks.
-Computing tests come after that lane, or yield to it (sanitizer builds, at the lowest priority):
+Computing tests come after that lane, or yield to it (at the lowest priority, as sanitizer builds do):
 beside compilers, a rank waits for its turn while the other one keeps polling. Open MPI's ranks
 yield while they wait, and its launchers sleep for most of a short run, so the same files with Open
 MPI 4 and 5 are lanes beside it. What a test file prepares for all of its tests is prepared once.
@@ -23,6 +23,8 @@ LANGUAGE = ("tests/upc/test_language.py", "tests/upc/test_random_c.py")
 MPI = ("tests/mpi", "tests/model", "tests/apps")
 ADVICE = ("tests/cli/test_advise.py",)  # mostly waits for the programs that it advises on
 PROTOCOLS = ("tests/protocol",)  # keeps a processor busy
+# A browser, plots, checks of the sources: nearly no parallel programs.
+PAGES = ("tests/cli/test_report_html.py", "tests/cli/test_figures.py", "tests/cli/test_lint.py")
 OBJECTS = (
     "tests/visibility",
     "tests/cli/test_doctor.py",
@@ -121,6 +123,7 @@ def lanes():
         Lane("openmpi", mpi, "openmpi and not openmpi-5"),
     ]
     alone.append(Lane("protocols", take(*PROTOCOLS), nice=19))
+    alone.append(Lane("pages", take(*PAGES), nice=19))
     late = [
         Lane("advice", take(*ADVICE)),
         Lane("objects", take(*OBJECTS)),

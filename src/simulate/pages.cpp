@@ -7,7 +7,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace nearcache::simulate {
@@ -320,12 +319,6 @@ double part_of(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Returns the number of puts that needed no transfer of their own.
-uint64_t joined(const PageResult& row) {
-  const PageCacheCounters& c = row.counters;
-  return c.puts > c.network_puts ? c.puts - c.network_puts : 0;
-}
-
 }  // namespace
 
 std::string are_pages(const StudyOptions& options, bool* pages) {
@@ -396,7 +389,7 @@ std::string pages_text(const PageStudy& study) {
   for (const PageResult& row : study.rows)
     text += fmt::format("{:>14}  {:>7.1f}  {:>7.1f}  {:>12}  {:>12}  {:>12}\n", row.storage_bytes,
                         100 * part_of(row.counters.hits, study.gets),
-                        100 * part_of(joined(row), study.puts), duration_text(row.ns.typical),
+                        100 * part_of(row.joined_puts(), study.puts), duration_text(row.ns.typical),
                         row.counters.network_gets, row.counters.network_puts);
   return text;
 }
@@ -407,54 +400,9 @@ std::string pages_csv(const PageStudy& study) {
                       study.uncached_ns.typical, study.gets, study.puts);
   for (const PageResult& row : study.rows)
     text += fmt::format("{},{},{},{},{},{:.0f},{},{}\n", row.storage_bytes, row.counters.hits,
-                        study.gets, joined(row), study.puts, row.ns.typical,
+                        study.gets, row.joined_puts(), study.puts, row.ns.typical,
                         row.counters.network_gets, row.counters.network_puts);
   return text;
-}
-
-std::string pages_json(const PageStudy& study) {
-  using json = nlohmann::ordered_json;
-  json rows = json::array();
-  for (const PageResult& row : study.rows)
-    rows.push_back({{"storage_bytes", row.storage_bytes},
-                    {"hits", row.counters.hits},
-                    {"hit_bytes", row.counters.hit_bytes},
-                    {"joined_puts", joined(row)},
-                    {"network_gets", row.counters.network_gets},
-                    {"network_puts", row.counters.network_puts},
-                    {"evictions", row.counters.evictions},
-                    {"ns", row.ns.typical},
-                    {"ns_with_slowest", row.ns.with_slowest}});
-  json traces = json::array();
-  for (const RankTrace& trace : study.traces.ranks)
-    traces.push_back({{"path", trace.path},
-                      {"rank", trace.header.rank},
-                      {"ranks", trace.header.ranks},
-                      {"program", trace.header.program},
-                      {"modelled", trace.header.modelled},
-                      {"dropped", trace.dropped},
-                      {"cut_short", trace.cut_short}});
-  const PageCosts& costs = study.costs;
-  const json document = {{"format", "nearcache-simulation"},
-                         {"api", "OpenSHMEM"},
-                         {"traces", traces},
-                         {"cost",
-                          {{"from", costs.from},
-                           {"latency_ns", costs.get.latency_ns},
-                           {"ns_per_byte", costs.get.ns_per_byte},
-                           {"put_ns", costs.put_ns},
-                           {"quiet_ns", costs.quiet_ns}}},
-                         {"gets", study.gets},
-                         {"get_bytes", study.get_bytes},
-                         {"puts", study.puts},
-                         {"put_bytes", study.put_bytes},
-                         {"atomics", study.atomics},
-                         {"quiets", study.quiets},
-                         {"acquires", study.acquires},
-                         {"uncached_ns", study.uncached_ns.typical},
-                         {"uncached_ns_with_slowest", study.uncached_ns.with_slowest},
-                         {"rows", rows}};
-  return document.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace nearcache::simulate

@@ -37,6 +37,12 @@ struct PageResult {
   uint64_t storage_bytes = 0;  // per context
   PageTimes ns;                // communication, summed over PEs
   PageCacheCounters counters;
+
+  // The number of puts that needed no transfer of their own.
+  uint64_t joined_puts() const {
+    const PageCacheCounters& c = counters;
+    return c.puts > c.network_puts ? c.puts - c.network_puts : 0;
+  }
 };
 
 struct PageStudy {

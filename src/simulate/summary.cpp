@@ -7,7 +7,6 @@
 
 #include "cache/get/entry.h"
 #include "simulate/key_table.h"
-#include "simulate/output_json.h"
 #include "telemetry/report.h"
 
 namespace nearcache::simulate {

@@ -82,7 +82,7 @@ TEST(ReportDetails, ranks_with_different_slots_are_put_on_one_time_line) {
   ReportDetails details;
   ASSERT_TRUE(details.add(0, ReportDetails::pack(brief)));
   ASSERT_TRUE(details.add(1, ReportDetails::pack(lasting)));
-  const auto json = nlohmann::ordered_json::parse(details.json());
+  const auto json = nlohmann::json::parse(details.json());
   const auto& points = json["timeline"]["points"];
   EXPECT_EQ(json["timeline"]["slot_ns"], 4 * Timeline::first_slot_ns);
   EXPECT_EQ(points.size(), 75u);
@@ -109,7 +109,7 @@ TEST(ReportDetails, objects_and_acquires_of_all_pes_add_up_by_name) {
   ReportDetails details;
   ASSERT_TRUE(details.add(0, ReportDetails::pack(Profile(), example_objects())));
   ASSERT_TRUE(details.add(1, ReportDetails::pack(Profile(), other)));
-  const auto json = nlohmann::ordered_json::parse(details.json());
+  const auto json = nlohmann::json::parse(details.json());
   EXPECT_EQ(json["objects"].dump(),
             R"([{"bypassed":0,"bytes":80,"bytes_from_network":128,"bytes_to_network":0,)"
             R"("gets":2,"hits":0,"name":"grid"},)"
@@ -138,7 +138,7 @@ TEST(ReportDetails, of_very_many_objects_those_with_most_gets_are_kept_and_fit) 
   EXPECT_LE(packed.size(), ReportDetails::most_words);
   ReportDetails details;
   ASSERT_TRUE(details.add(0, packed));
-  const auto json = nlohmann::ordered_json::parse(details.json());
+  const auto json = nlohmann::json::parse(details.json());
   EXPECT_EQ(json["objects"].size(), 64u);
   EXPECT_EQ(json["objects"][0]["gets"], 937);
   EXPECT_EQ(json["objects"].back()["name"], std::string(63, 'x'));
@@ -153,7 +153,7 @@ TEST(ReportDetails, names_that_are_cut_to_the_same_are_one_object_with_the_sum_o
   symmetric.acquires[name + "second"] = {1, 8};
   ReportDetails details;
   ASSERT_TRUE(details.add(0, ReportDetails::pack(Profile(), symmetric)));
-  const auto json = nlohmann::ordered_json::parse(details.json());
+  const auto json = nlohmann::json::parse(details.json());
   ASSERT_EQ(json["objects"].size(), 1u);
   EXPECT_EQ(json["objects"][0]["gets"], 12);
   EXPECT_EQ(json["objects"][0]["bytes"], 16);
@@ -196,7 +196,7 @@ TEST(ReportDetails, a_target_of_any_number_takes_no_more_room_than_another) {
   *rank = uint64_t{1} << 60;
   ReportDetails details;
   ASSERT_TRUE(details.add(0, packed));
-  const auto json = nlohmann::ordered_json::parse(details.json());
+  const auto json = nlohmann::json::parse(details.json());
   ASSERT_EQ(json["targets"].size(), 1u);
   EXPECT_EQ(json["targets"][0]["rank"], uint64_t{1} << 60);
 }
