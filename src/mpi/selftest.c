@@ -58,6 +58,7 @@ static int report(int rank, int size, int wrong, unsigned long long hits) {
     printf("selftest: FAILED no get was served from the cache\n");
   else
     printf("selftest: ok hits=%llu\n", fewest);
+  fflush(stdout); /* launchers end all ranks when the first one has ended with an error */
   return code;
 }
 
