@@ -121,10 +121,13 @@ class alignas(64) GetCache {
     touch(const_cast<Entry*>(entry));  // which find_hit() only reads
   }
 
+  EntryId id_of(const Entry* entry) const { return static_cast<EntryId>(entry - entries_.get()); }
+
   // Like find_hit(), for bytes inside a longer entry that begins elsewhere. Considers only the
   // entry that was last noted for nearby bytes; its descriptor tells whether it holds these.
   // `*offset`: where they begin in it.
-  [[gnu::always_inline]] EntryId find_part(const Key& key, uint64_t bytes, uint64_t* offset) const {
+  [[gnu::always_inline]] const Entry* find_part(const Key& key, uint64_t bytes,
+                                                uint64_t* offset) const {
     const PartUsed& used = parts_[part_slot(key)];
     const Entry& entry = entries_[used.entry];
     *offset = static_cast<uint64_t>(key.displacement) - static_cast<uint64_t>(entry.displacement);
@@ -132,15 +135,15 @@ class alignas(64) GetCache {
                         entry.generation == generation_ && entry.write_seq == writes_.now() &&
                         entry.target == key.target && (entry.layout | key.layout) == 0 &&
                         *offset < entry.size && bytes <= entry.size - *offset;
-    return serves ? used.entry : no_entry;
+    return serves ? &entry : nullptr;
   }
   // Makes `id` the entry that find_part() considers, in the current generation. Called once gets of
   // parts of this entry have nothing more to teach.
   void note_part(const Key& key, EntryId id) {
     parts_[part_slot(key)] = {id, generation_}, parts_noted_ = true;
   }
-  [[gnu::always_inline]] void count_part(EntryId id, uint64_t bytes) {
-    count_hit(&entries_[id], bytes);
+  [[gnu::always_inline]] void count_part(const Entry* entry, uint64_t bytes) {
+    count_hit(entry, bytes);
     ranges_.looked(true);
   }
 
@@ -168,13 +171,11 @@ class alignas(64) GetCache {
   bool may_overlap() const { return ranges_.asked(now_); }
   Overlap overlap(const Key& key, uint64_t bytes) {
     uint64_t offset = 0;
-    const EntryId part = find_part(key, bytes, &offset);
-    if (part == no_entry) return may_overlap() ? search_ranges(key, bytes) : Overlap();
+    const Entry* part = find_part(key, bytes, &offset);
+    if (part == nullptr) return may_overlap() ? search_ranges(key, bytes) : Overlap();
     ranges_.looked(true);
-    return {.found = Found::full,
-            .entry = part,
-            .offset = offset,
-            .head = entries_[part].size - offset};
+    return {
+        .found = Found::full, .entry = id_of(part), .offset = offset, .head = part->size - offset};
   }
   // Tells the cache that more than was requested is being fetched, so gets of parts will follow.
   void expect_overlaps() {
@@ -401,7 +402,7 @@ class alignas(64) GetCache {
       ++entry->hits;
       entry->last_hit = Entry::coarse(now() - entry->stamp);
     } else {
-      touch_with_care(static_cast<EntryId>(entry - entries_.get()));
+      touch_with_care(id_of(entry));
     }
   }
   void touch_with_care(EntryId id);

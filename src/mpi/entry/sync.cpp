@@ -209,7 +209,7 @@ int unlocked(Window& window, int rank) {
   if (!window.serves_plain_flush(rank)) return slow_flush(rank, window.handle());
   window.flush_served();
   const bool served_many = context.progress.served_many();
-  if (served_many || window.observed() || !context.learns_nothing()) [[unlikely]]
+  if (served_many || window.observed() || context.completion_matters()) [[unlikely]]
     return flush_was_served(window, rank, served_many);
   return MPI_SUCCESS;
 }

@@ -108,6 +108,10 @@ struct Context {
       phases.step();
     if (!phases.quiet()) acquires.add(threaded);
   }
+  // Whether completed() has anything to do.
+  [[gnu::always_inline]] bool completion_matters() const {
+    return !learns_nothing() && (phases.on_the_way() || !phases.quiet());
+  }
 };
 
 // Used by calls until the very end of the process. The reference costs nothing.

@@ -163,7 +163,7 @@ class Phases {
   };
 
   bool is_covered(const std::vector<int>& members) const;
-  bool heard() const {
+  [[gnu::always_inline]] bool heard() const {
     const uint32_t count = companions_.load(std::memory_order_acquire);
     for (uint32_t i = 0; i < count; ++i) {
       if (words_[i] != nullptr && __atomic_load_n(words_[i], __ATOMIC_ACQUIRE) > phase_)

@@ -137,23 +137,31 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
 
 bool Window::serve_plain_hit_shared(Key key, uint64_t hash, uint64_t bytes, void* to) {
   if (!cached_.hit_shared(key, hash, bytes, to)) return false;
-  count_plain_hit(key, hash, bytes);
+  count_plain_hit(key, bytes);
   return true;
 }
 
-bool Window::serve_plain_part(Key key, uint64_t hash, uint64_t bytes, void* to) {
+bool Window::serve_plain_part(Key key, uint64_t bytes, void* to) {
   GetCache* cache = cached_.cache();
   uint64_t offset = 0;
-  const EntryId entry = cache->find_part(key, bytes, &offset);
-  if (entry == no_entry) {
-    absent_ = {true, key, hash, bytes};
-    return false;
+  const Entry* entry = cache->find_part(key, bytes, &offset);
+  parts_follow_ = entry != nullptr;
+  if (entry == nullptr || (transparent_ && cached_.polls(key))) return false;
+  const std::byte* data = cache->data(*entry) + offset;
+  if (bytes == sizeof(uint64_t)) {
+    std::memcpy(to, data, sizeof(uint64_t));
+  } else {
+    copy_bytes(to, data, bytes);
   }
-  if (transparent_ && cached_.polls(key)) return false;
-  copy_bytes(to, cache->data(entry) + offset, bytes);
   cache->count_part(entry, bytes);
-  count_plain_hit(key, hash, bytes);
+  count_plain_hit(key, bytes);
   return true;
+}
+
+bool Window::serve_absent(Key key, uint64_t hash, uint64_t bytes, void* to) {
+  if (serve_plain_part(key, bytes, to)) return true;
+  if (!parts_follow_) absent_ = {true, key, hash, bytes};
+  return false;
 }
 
 static bool may_be_issued_later(const GetCall& call) {

@@ -21,11 +21,11 @@ void Window::tell(Outcome outcome, const RemoteGet& get, uint64_t from_cache) {
   if (due) tell_levels();
 }
 
-void Window::tell_plain_hit(Key key, uint64_t hash, uint64_t bytes) {
+void Window::tell_plain_hit(Key key, uint64_t bytes) {
   if (context.observer.only_tracing()) [[likely]]
     return context.observer.trace_hit(identity_.id, key.target, key.displacement, bytes);
   const bool due = context.observer.get({identity_.id, Outcome::full, key.target, key.displacement,
-                                         bytes, bytes, 0, 0, 0, hash, of_another()});
+                                         bytes, bytes, 0, 0, 0, hash_key(key), of_another()});
   if (due) tell_levels();
 }
 

@@ -293,10 +293,11 @@ class Window {
   // Serves a get that is a plain hit: predefined contiguous types, cached, valid. If it returns
   // false, decide() must follow and continues from what was found here.
   bool serve_plain_hit(const GetCall& call);
-  // Its parts, out of line as they need other registers: for a cache shared with other ranks, and
-  // for bytes inside a longer entry if there is none under the get's key.
+  // Its parts, out of line as they need other registers: for a cache shared with other ranks; for
+  // bytes inside a longer entry; for those if there is no entry under the get's key.
   bool serve_plain_hit_shared(Key key, uint64_t hash, uint64_t bytes, void* to);
-  bool serve_plain_part(Key key, uint64_t hash, uint64_t bytes, void* to);
+  bool serve_plain_part(Key key, uint64_t bytes, void* to);
+  bool serve_absent(Key key, uint64_t hash, uint64_t bytes, void* to);
   // The fast path knows a single datatype, the last one used; this makes `type` that one. Returns
   // false if it already is, or is not suitable.
   bool learn_plain_type(MPI_Datatype type);
@@ -446,12 +447,12 @@ class Window {
       tell(outcome, get, from_cache);
   }
   void tell(Outcome outcome, const RemoteGet& get, uint64_t from_cache);
-  void tell_plain_hit(Key key, uint64_t hash, uint64_t bytes);
-  [[gnu::always_inline]] void count_plain_hit(Key key, uint64_t hash, uint64_t bytes) {
+  void tell_plain_hit(Key key, uint64_t bytes);
+  [[gnu::always_inline]] void count_plain_hit(Key key, uint64_t bytes) {
     ++plain_hits_;
     plain_bytes_ += bytes;
     if (observed_) [[unlikely]]
-      tell_plain_hit(key, hash, bytes);
+      tell_plain_hit(key, bytes);
   }
   bool of_another();
   void tell_levels();
@@ -467,10 +468,11 @@ class Window {
       MPI_DATATYPE_NULL;  // the last predefined contiguous type, and its layout
   const Layout* plain_layout_ = nullptr;
   uint32_t plain_type_size_ = 0;
-  bool plain_ = false;        // fast paths are allowed: unit known, one thread
-  bool transparent_ = false;  // mode transparent or coherent: plain hits in quiet phases only
-  bool keeps_ = false;        // data that was read survives acquires (mpi/coherence)
-  bool shares_ = false;       // a cache with other ranks of the node
+  bool plain_ = false;         // fast paths are allowed: unit known, one thread
+  bool transparent_ = false;   // mode transparent or coherent: plain hits in quiet phases only
+  bool keeps_ = false;         // data that was read survives acquires (mpi/coherence)
+  bool shares_ = false;        // a cache with other ranks of the node
+  bool parts_follow_ = false;  // the last plain hit was on a part of an entry
   const bool observed_ = context.observer.wanted();
   Pause pause_;
   int unnoted_rank_ = INT_MIN;  // this rank
@@ -548,11 +550,13 @@ inline Window* find_window(MPI_Win handle) {
   // size 0: no type is known yet; a null buffer is an error, which MPI reports
   if (bytes == 0 || call.origin == nullptr) [[unlikely]]
     return false;
+  // After a part of an entry, the next get mostly is another part of it.
+  if (parts_follow_ && serve_plain_part(key, bytes, call.origin)) return true;
   const uint64_t hash = hash_key(key);
   if (shares_) return serve_plain_hit_shared(key, hash, bytes, call.origin);
   bool absent = false;
   const Entry* entry = cache->find_hit(hash, key, bytes, &absent);
-  if (entry == nullptr) return absent && serve_plain_part(key, hash, bytes, call.origin);
+  if (entry == nullptr) return absent && serve_absent(key, hash, bytes, call.origin);
   if (transparent_ && cached_.polls(key)) return false;
   const std::byte* data = cache->data(*entry);
   if (bytes == sizeof(uint64_t)) {  // the most frequent size of all: no call
@@ -561,7 +565,7 @@ inline Window* find_window(MPI_Win handle) {
     copy_bytes(call.origin, data, bytes);
   }
   cache->count_hit(entry, bytes);
-  count_plain_hit(key, hash, bytes);
+  count_plain_hit(key, bytes);
   return true;
 }
 
