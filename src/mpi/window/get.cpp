@@ -153,7 +153,11 @@ bool Window::serve_plain_part(Key key, uint64_t bytes, void* to) {
   } else {
     copy_bytes(to, data, bytes);
   }
-  cache->count_part(entry, bytes);
+  if (offset == 0) {  // the entry under this key, which is no part
+    cache->count_hit(entry, bytes);
+  } else {
+    cache->count_part(entry, bytes);
+  }
   count_plain_hit(key, bytes);
   return true;
 }
