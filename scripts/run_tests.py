@@ -248,14 +248,14 @@ def clang():
     return {}
 
 
-@functools.cache
-def linker():
+def linker(usual=False):
     """Return CMake's settings for a linker that takes a third of the usual one's time, if it is
     here. Programs are linked by it, our libraries as users link them."""
-    flags = (
-        "-fuse-ld=gold -Wl,--allow-shlib-undefined"  # it does not look at libraries of libraries
-    )
-    return {"CMAKE_EXE_LINKER_FLAGS": flags} if shutil.which("ld.gold") else {}
+    flags = [os.environ.get("LDFLAGS", "")]  # which the setting replaces
+    if not usual and shutil.which("ld.gold"):
+        # It does not look at libraries of libraries.
+        flags += ["-fuse-ld=gold", "-Wl,--allow-shlib-undefined"]
+    return {"CMAKE_EXE_LINKER_FLAGS": " ".join(flags).strip()}
 
 
 def sanitizer_build(name):
@@ -496,7 +496,7 @@ def all_stages(given, env):
         "NEARCACHE_EVERY_MPI": "ON" if given.long else "OFF",
         "NEARCACHE_OPTIMISE_FEW": "OFF" if given.long else "ON",
         "NEARCACHE_PRECOMPILE": "OFF" if given.long else "ON",
-        **({} if given.long else linker()),
+        **linker(usual=given.long),
     }
     if given.pytest and not given.lint:
         lane = test_lanes.Lane("chosen", given.pytest)

@@ -3,8 +3,8 @@ launcher.
 
 A lane is one pytest process over some files. Tests that poll for messages without a pause (MPICH)
 are all in one lane, so that the processors are never used up by more than one program's ranks.
-Computing tests come after that lane, or yield to it (at the lowest priority, as sanitizer builds do):
-beside compilers, a rank waits for its turn while the other one keeps polling. Open MPI's ranks
+Computing tests come after that lane, or yield to it (at the lowest priority, as sanitizer builds
+do): beside compilers, a rank waits for its turn while the other one keeps polling. Open MPI's ranks
 yield while they wait, and its launchers sleep for most of a short run, so the same files with Open
 MPI 4 and 5 are lanes beside it. What a test file prepares for all of its tests is prepared once.
 """

@@ -56,8 +56,7 @@ def starts_jobs(mpi):
     libraries = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
     if "libpmix" not in libraries:
         return True
-    ran = subprocess.run([mpi.mpiexec, "-n", "2", program], capture_output=True, text=True)
-    return "started with 1" not in ran.stdout
+    return "started with 1" not in execute([*launcher(mpi, 2), program], 60).output
 
 
 def built_mpis():
@@ -209,19 +208,24 @@ def run(
     return execute(command, timeout, surroundings, cwd)
 
 
-def execute(command, timeout, env=None, cwd=None):
-    """Runs a command in its own session, so that a timeout ends all of its processes and no other."""
-    process = subprocess.Popen(
+def begin(command, env, cwd=None, stdin=None, stderr=subprocess.STDOUT):
+    """Starts a command as the leader of a session of its own. stdin: the text that outcome() will give it."""
+    return subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
+        stderr=stderr,
+        stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
         text=True,
         errors="replace",
         env=env,
         cwd=cwd,
         start_new_session=True,
     )
+
+
+def execute(command, timeout, env=None, cwd=None):
+    """Runs a command in its own session, so that a timeout ends all of its processes and no other."""
+    process = begin(command, env, cwd)
     output, _, timed_out = outcome(process, timeout)
     return Result(command, None if timed_out else process.returncode, output, timed_out)
 

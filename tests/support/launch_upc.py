@@ -168,16 +168,7 @@ def run(path, threads, *args, cache=True, tcp=False, timeout=60, env=None, stdin
     ]
 
     def once():
-        process = subprocess.Popen(
-            plan.words,
-            stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            env=surroundings,
-            start_new_session=True,
-        )
+        process = launch.begin(plan.words, surroundings, stdin=stdin, stderr=subprocess.PIPE)
         out, err, timed_out = launch.outcome(process, timeout, stdin)
         return Result(shown + plan.words, None if timed_out else process.returncode, out, err)
 

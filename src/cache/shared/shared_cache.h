@@ -27,7 +27,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -217,11 +216,7 @@ class SharedCache {
   }
   [[gnu::always_inline]] static void load_bytes_to(void* to, const void* from, uint64_t bytes) {
 #ifndef NEARCACHE_THREAD_SANITIZER
-    if (bytes == sizeof(uint64_t)) {  // the most common size: no call
-      std::memcpy(to, from, sizeof(uint64_t));
-    } else {
-      copy_bytes(to, from, bytes);
-    }
+    copy_word_or_bytes(to, from, bytes);
     std::atomic_thread_fence(std::memory_order_acquire);
 #else
     load_bytes(to, from, bytes);

@@ -147,12 +147,7 @@ bool Window::serve_plain_part(Key key, uint64_t bytes, void* to) {
   const Entry* entry = cache->find_part(key, bytes, &offset);
   parts_follow_ = entry != nullptr;
   if (entry == nullptr || (transparent_ && cached_.polls(key))) return false;
-  const std::byte* data = cache->data(*entry) + offset;
-  if (bytes == sizeof(uint64_t)) {
-    std::memcpy(to, data, sizeof(uint64_t));
-  } else {
-    copy_bytes(to, data, bytes);
-  }
+  copy_word_or_bytes(to, cache->data(*entry) + offset, bytes);
   if (offset == 0) {  // the entry under this key, which is no part
     cache->count_hit(entry, bytes);
   } else {

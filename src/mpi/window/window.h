@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -558,12 +557,7 @@ inline Window* find_window(MPI_Win handle) {
   const Entry* entry = cache->find_hit(hash, key, bytes, &absent);
   if (entry == nullptr) return absent && serve_absent(key, hash, bytes, call.origin);
   if (transparent_ && cached_.polls(key)) return false;
-  const std::byte* data = cache->data(*entry);
-  if (bytes == sizeof(uint64_t)) {  // the most frequent size of all: no call
-    std::memcpy(call.origin, data, sizeof(uint64_t));
-  } else {
-    copy_bytes(call.origin, data, bytes);
-  }
+  copy_word_or_bytes(call.origin, cache->data(*entry), bytes);
   cache->count_hit(entry, bytes);
   count_plain_hit(key, bytes);
   return true;
