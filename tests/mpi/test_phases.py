@@ -106,16 +106,12 @@ def test_locks_of_a_window_without_room_for_a_cache(mpi, preload):
     runs.run(mpi, "lazy", 3, "phases", "--only", "locks_of_two_targets", env=dict(QUIET, **small))
 
 
-def test_phases_that_bring_nothing(mpi, preload):
-    runs.run(
-        mpi,
-        "cached",
-        3,
-        "phases",
-        "--only",
-        "phases_that_bring_nothing",
-        env=dict(QUIET, NEARCACHE_QUIET_AFTER="16"),
-    )
+@pytest.mark.parametrize(
+    "case", ["phases_that_bring_nothing", "phases_that_bring_nothing_and_free_windows"]
+)
+def test_phases_that_bring_nothing(mpi, preload, case):
+    env = dict(QUIET, NEARCACHE_QUIET_AFTER="16")
+    runs.run(mpi, "cached", 3, "phases", "--only", case, env=env)
 
 
 def test_few_ranks_are_asked_soon(mpi, preload):

@@ -123,6 +123,9 @@ class Phases {
   bool is_told() const { return reading_.load(std::memory_order_relaxed) && !on_the_way(); }
   uint64_t changes_of_mind() const { return changes_of_mind_; }
   bool reading() const { return reading_.load(std::memory_order_relaxed); }
+  // Quiet phases begin to serve, or no longer serve, a window with so many hits.
+  void serve(uint64_t hits) { hits_before_ += hits; }
+  void serve_no_longer(uint64_t hits) { hits_before_ -= hits; }
   // The announcement that this rank is a reader is still in flight.
   bool on_the_way() const { return on_the_way_.load(std::memory_order_relaxed); }
   void step();
@@ -219,9 +222,11 @@ class Phases {
   bool asked_ = false;   // this rank is a reader only because of these
   // consecutive phases with next to no hits in which some rank wrote
   uint32_t barren_ = 0;
-  uint64_t hits_before_ = 0;  // before this phase
-  uint32_t made_ = 0;         // groups whose first rank is this one
-  std::mutex mutex_;          // guards all but the atomics, in programs with threads
+  // before this phase, of the windows that are still there: wraps around where one goes that had
+  // hits in this phase
+  std::atomic<uint64_t> hits_before_{0};
+  uint32_t made_ = 0;  // groups whose first rank is this one
+  std::mutex mutex_;   // guards all but the atomics, in programs with threads
 };
 
 }  // namespace nearcache::mpi

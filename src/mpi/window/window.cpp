@@ -84,7 +84,10 @@ void Window::adopt_mode(Mode mode) {
   rma_look_again();
   const auto counts = [](Mode m) { return ends_at_acquires(m) ? 1 : 0; };
   if (coherent_ != nullptr && mode != Mode::coherent) coherent_->stop_reading();
-  context.transparent_windows += counts(mode) - counts(cached_.mode());
+  const int more = counts(mode) - counts(cached_.mode());
+  context.transparent_windows += more;
+  if (more > 0) context.phases.serve(hits());
+  if (more < 0) context.phases.serve_no_longer(hits());
   cached_.set_mode(mode);
   options_.mode = mode;
   caching_ = mode != Mode::off && obstacle_.empty();
@@ -113,6 +116,7 @@ void Window::invalidate() {
 
 void Window::reset() {
   invalidate();
+  if (transparent_) context.phases.serve_no_longer(hits());
   cached_.reset();
   wake();
   pause_ = Pause();
