@@ -5,16 +5,16 @@ import argparse
 from pathlib import Path
 
 
-def arguments(description, compiler, *more):
+def arguments(description, compiler, *more, lists=()):
     """Parse the options common to all generators. `compiler` is `cc` or `cxx`; `more` are the names
-    of further options."""
+    of further options, `lists` those of options that may be repeated or missing."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--table", required=True, type=Path)
     parser.add_argument(f"--{compiler}", default={"cc": "cc", "cxx": "c++"}[compiler])
-    parser.add_argument("--include", action="append", default=[])
-    parser.add_argument("--define", action="append", default=[])
+    for name in ("include", "define", *lists):
+        parser.add_argument(f"--{name}", action="append", default=[])
     parser.add_argument("--out", required=True, type=Path)
     for name in more:
         parser.add_argument(f"--{name}", required=True)

@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Derives code from entry_points.txt for one OpenSHMEM: see the head of that file for the rows' meaning.
 
-    generate_entry_points.py --table entry_points.txt --cxx g++ --include DIR --define X --out DIR
+    generate_entry_points.py --table entry_points.txt --cxx g++ --include DIR --define X --link=-lX --out DIR
 
 writes into DIR: next_fields.inc, host.h, shmem.h, entry_points.gen.cpp, exports.map, symbols.txt, seen_symbols.inc.
 """
 
+import os
 import re
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -135,6 +138,23 @@ def may_lack_twin(prototype, kind):
     return kind == rows.UNKNOWN or not prototype.symbol.startswith("shmem_")
 
 
+def lacking_twins(compiler, link, symbols):
+    """Return those functions whose pshmem_ twin the linker misses in the library that `link` names:
+    Open MPI 5.0 declares twins of shmem_int_or_reduce and others that it does not have."""
+    program = "".join(f'extern "C" void p{symbol}();\n' for symbol in symbols)
+    program += "void (*twins[])() = {" + ", ".join(f"p{symbol}" for symbol in symbols) + "};\n"
+    program += "int main() { return 0; }\n"
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [compiler, "-x", "c++", "-", "-x", "none", *link, "-o", Path(folder) / "program"],
+            input=program,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    return set(re.findall(r"undefined (?:reference to|symbol:?) [`']?p(shmem_\w+)", done.stderr))
+
+
 def wrapper(prototype, kind):
     names = parameter_names(prototype, kind)
     call = f"next.{prototype.field}({', '.join(names)})"
@@ -166,7 +186,7 @@ def warn(text):
 
 
 def main():
-    args = arguments(__doc__, "cxx")
+    args = arguments(__doc__, "cxx", lists=["link"])
     table = rows.read_table(args.table)
     header = rows.preprocess(args.cxx, args.include, args.define)
     declared, not_wrapped = rows.prototypes(header, table)
@@ -181,6 +201,10 @@ def main():
     if not exported:
         sys.exit("this shmem.h declares no function that entry_points.txt names")
 
+    lacks = {p.symbol for p, kind in called if may_lack_twin(p, kind)}
+    if args.link:
+        standard = [p.symbol for p, _ in called if p.symbol not in lacks]
+        lacks |= lacking_twins(args.cxx, args.link, standard)
     handles = {
         "DEFAULT_CONTEXT": rows.variable(header, "default_context"),
         "TEAM_WORLD": rows.variable(header, "team_world"),
@@ -201,8 +225,7 @@ def main():
     write(
         args.out / "next_fields.inc",
         "".join(
-            f"NEARCACHE_NEXT({p.field}, {p.symbol}, {int(may_lack_twin(p, kind))})\n"
-            for p, kind in called
+            f"NEARCACHE_NEXT({p.field}, {p.symbol}, {int(p.symbol in lacks)})\n" for p, _ in called
         ),
     )
     write(

@@ -14,12 +14,12 @@ void install(NextLayer* layer) {
 
 #include <dlfcn.h>
 
-// Functions outside the standard (shmemx_, shmalloc) need not have a pshmem_ twin: these are weak
-// references and may be null.
+// Functions outside the standard (shmemx_, shmalloc) need not have a pshmem_ twin, and those that
+// the library lacks have none: these are weak references and may be null.
 #define NEARCACHE_TWIN_0
 #define NEARCACHE_TWIN_1 __attribute__((weak))
-#define NEARCACHE_NEXT(field, symbol, extension) \
-  extern "C" decltype(symbol) p##symbol NEARCACHE_TWIN_##extension;
+#define NEARCACHE_NEXT(field, symbol, twinless) \
+  extern "C" decltype(symbol) p##symbol NEARCACHE_TWIN_##twinless;
 #include "next_fields.inc"
 #undef NEARCACHE_NEXT
 
@@ -31,7 +31,7 @@ extern "C" int nearcache_shmem_impl_caching(void);
 namespace nearcache::shmem {
 
 constinit Next next{
-#define NEARCACHE_NEXT(field, symbol, extension) &::p##symbol,
+#define NEARCACHE_NEXT(field, symbol, twinless) &::p##symbol,
 #include "next_fields.inc"
 #undef NEARCACHE_NEXT
 };
@@ -45,8 +45,8 @@ constinit shmem_team_t* team_world = &SHMEM_TEAM_WORLD;
 
 // A function without a twin may be in a shared library behind the program.
 void next_fill() {
-#define NEARCACHE_NEXT(field, symbol, extension) \
-  if (extension && !next.field)                  \
+#define NEARCACHE_NEXT(field, symbol, twinless) \
+  if (twinless && !next.field)                  \
     next.field = reinterpret_cast<decltype(next.field)>(next_symbol(#symbol));
 #include "next_fields.inc"
 #undef NEARCACHE_NEXT
@@ -90,7 +90,7 @@ struct First<field> {
 }  // namespace
 
 constinit Next next{
-#define NEARCACHE_NEXT(field, symbol, extension) &First<&Next::field>::call,
+#define NEARCACHE_NEXT(field, symbol, twinless) &First<&Next::field>::call,
 #include "next_fields.inc"
 #undef NEARCACHE_NEXT
 };
@@ -102,7 +102,7 @@ constinit LibraryBelow below{"pshmem_init"};
 
 void fill_table() {
   const TableFiller filler(below);
-#define NEARCACHE_NEXT(field, symbol, extension) \
+#define NEARCACHE_NEXT(field, symbol, twinless) \
   filler.fill(&next.field, #symbol, "p" #symbol, false);
 #include "next_fields.inc"
 #undef NEARCACHE_NEXT

@@ -21,7 +21,7 @@ namespace nearcache::shmem {
 // shmalloc is next.old_shmalloc. A field is null if the library that the program runs with, which
 // may be another build than the header's, lacks the function.
 struct Next {
-#define NEARCACHE_NEXT(field, symbol, extension) decltype(&::symbol) field;
+#define NEARCACHE_NEXT(field, symbol, twinless) decltype(&::symbol) field;
 #include "next_fields.inc"
 #undef NEARCACHE_NEXT
 };

@@ -30,7 +30,7 @@ int shmem_test_lock(volatile long lock[1]);
 """
 
 
-def generate(tmp_path, extra=""):
+def generate(tmp_path, extra="", link=()):
     (tmp_path / "include").mkdir(exist_ok=True)
     (tmp_path / "include" / "shmem.h").write_text(HEADER % extra)
     return subprocess.run(
@@ -43,6 +43,7 @@ def generate(tmp_path, extra=""):
             str(tmp_path / "include"),
             "--out",
             str(tmp_path / "out"),
+            *[f"--link={word}" for word in link],
         ],
         capture_output=True,
         text=True,
@@ -70,6 +71,22 @@ def test_wrappers_of_a_small_header(tmp_path):
         "struct nearcache_shmem_ctx_t { int dummy; } * shmem_ctx_t"
         in (tmp_path / "out" / "shmem.h").read_text()
     )
+
+
+@pytest.mark.parametrize("missing", [[], ["shmem_long_g"], ["shmem_long_g", "shmem_test_lock"]])
+def test_twin_that_the_library_lacks_is_a_weak_reference(tmp_path, missing):
+    source = tmp_path / "library.c"
+    all_of_it = ["shmem_ctx_long_get", "shmem_long_g", "shmem_test_lock"]
+    source.write_text(
+        "".join(f"void p{name}() {{}}\n" for name in all_of_it if name not in missing)
+    )
+    library = tmp_path / "libtwins.so"
+    subprocess.run(["cc", "-shared", "-fPIC", source, "-o", library], check=True)
+    done = generate(tmp_path, link=[f"-L{tmp_path}", "-ltwins"])
+    assert done.returncode == 0 and not done.stderr
+    fields = (tmp_path / "out" / "next_fields.inc").read_text()
+    assert re.findall(r"(shmem_\w+), 1", fields) == missing
+    assert re.findall(r"(shmem_\w+), 0", fields) == [n for n in all_of_it if n not in missing]
 
 
 @pytest.mark.parametrize(
