@@ -57,9 +57,12 @@ class ShmemBuild(Build):
 
 
 @functools.cache
-def at_fixed_addresses():
+def at_fixed_addresses(tag):
     """Return the words before a launcher, where they are permitted: Open MPI 4.1.6 crashes now and
-    then in shmem_init if PEs have mapped their memory differently (docs/troubleshooting.md)."""
+    then in shmem_init if PEs have mapped their memory differently, and Open MPI 5 fails if they
+    have not (docs/troubleshooting.md)."""
+    if not tag.startswith("oshmem-4."):
+        return []
     words = ["setarch", "-R"]
     with contextlib.suppress(OSError):
         if subprocess.run([*words, "true"], stderr=subprocess.DEVNULL).returncode == 0:
@@ -76,7 +79,7 @@ class ShmemLaunch(Launch):
             if self.family == "oshmem"
             else []
         )
-        return [*at_fixed_addresses(), words[0], *more, *words[1:]]
+        return [*at_fixed_addresses(self.build.tag), words[0], *more, *words[1:]]
 
     def said(self, program, arguments=(), **how):
         """Return the JSON printed by one of our programs, which must report itself correct."""

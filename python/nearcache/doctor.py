@@ -229,8 +229,7 @@ def selftest(
     """Run the self-test of an object. If it fails, run it without the object too, to tell trouble
     of the MPI from ours."""
     words = launch_words(launcher, owner)
-    if item.family == "oshmem":
-        shmem.fix_addresses()
+    shmem.fix_addresses(item.family, item.version)
     findings = memory_hook_findings(item, words, timeout)
     surroundings = (
         {"OMPI_MCA_memory": "^patcher"} if shmem.has_memory_hook(item.family, item.version) else {}

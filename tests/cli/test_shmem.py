@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 
 import pytest
 from nearcache import doctor, libraries, mpi, preload
@@ -164,6 +166,22 @@ def test_heap_variable_that_open_mpi_ignores_is_named():
 )
 def test_library_is_known_by_its_answer_and_its_name(name, text, expected):
     assert openshmem.family_and_version(text, f"/x/{name}") == expected
+
+
+@pytest.mark.parametrize(
+    "family, version, fixed",
+    [("oshmem", "4.1.6", True), ("oshmem", "5.0.7", False), ("sandia", "1.5", False)],
+)
+def test_addresses_are_fixed_for_those_that_need_it(family, version, fixed):
+    text = (
+        "import ctypes; from nearcache import shmem; personality = ctypes.CDLL(None).personality; personality(0);"
+        f" shmem.fix_addresses({family!r}, {version!r}); print(personality(0xFFFFFFFF) & 0x40000 != 0)"
+    )
+    command = [sys.executable, "-c", text]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    if fixed and told != "True":
+        pytest.skip("this system does not permit it")
+    assert told == str(fixed)
 
 
 def test_nearest_version_is_chosen(shmem_home):

@@ -16,8 +16,6 @@ from nearcache import shmem as openshmem
 
 from . import launch
 
-openshmem.fix_addresses()
-
 
 @dataclass(frozen=True)
 class Shmem:
@@ -78,12 +76,17 @@ def surroundings(tcp=True, **more):
     return {**clean, **SURROUNDINGS, **(TCP if tcp else {}), **more}
 
 
+for each in shmems():
+    openshmem.fix_addresses(*each.tag.partition("-")[::2])
+
+
 def started(run, said):
-    """The result of run(), which starts a job; it is repeated while Open MPI 4.1.6 crashes in shmem_init, as a few jobs in a
-    thousand do even at fixed addresses (docs/troubleshooting.md)."""
+    """The result of run(), which starts a job; it is repeated while Open MPI fails in shmem_init, as a few jobs in a thousand do
+    (docs/troubleshooting.md): 4.1.6 crashes even at fixed addresses, 5.0.7 may find no address for its heap."""
     for _ in range(4):
         result = run()
-        if "mca_memheap_modex_recv_all" not in said(result):
+        told = said(result)
+        if not ("mca_memheap_modex_recv_all" in told or "Failed to negotiate base segment" in told):
             break
     return result
 

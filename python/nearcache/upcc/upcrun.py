@@ -70,6 +70,8 @@ class Plan:
 
     words: list[str]
     variables: dict[str, str]
+    family: str  # of the OpenSHMEM
+    version: str
 
     def text(self) -> str:
         return "\n".join(
@@ -142,11 +144,12 @@ def thread_count(asked: int | None, program: str, built: Linked) -> int:
     return cast(int, asked or fixed)
 
 
-def launcher(tag: str) -> tuple[str, str]:
-    """Return the oshrun of the program's OpenSHMEM, and its family."""
+def launcher(tag: str) -> tuple[str, str, str]:
+    """Return the oshrun of the program's OpenSHMEM, its family and version."""
     try:
         tools = toolchain.find(tag=tag)
-        return tools.oshrun, tools.tag.partition("-")[0]
+        family, _, version = tools.tag.partition("-")
+        return tools.oshrun, family, version
     except UpcError as error:
         raise NearcacheError(error.message.replace("--shmem=", "--shmem-tag ")) from None
 
@@ -197,7 +200,7 @@ def plan(
     built = linked(program)
     threads = thread_count(threads, program, built)
     heap = heap or (built.heap if HEAP not in environment else None)
-    oshrun, family = launcher(tag)
+    oshrun, family, version = launcher(tag)
     variables = dict(run.variables_of(values))
     if cache is not None:
         variables["NEARCACHE_SHMEM"] = "true" if cache else "off"
@@ -212,7 +215,7 @@ def plan(
     if family == "oshmem":
         variables.update(openmpi_variables(threads, environment))
         started += [word for name in sorted(passed) for word in ("-x", name)]  # also on other hosts
-    return Plan(started + [program, *words[1:]], variables)
+    return Plan(started + [program, *words[1:]], variables, family, version)
 
 
 @click.command(
@@ -330,7 +333,7 @@ def main(
         if show:
             click.echo(shlex.join(chosen.words), err=True)
         os.environ.update(chosen.variables)
-        shmem.fix_addresses()
+        shmem.fix_addresses(chosen.family, chosen.version)
         run.start(chosen.words)
     except NearcacheError as error:
         raise Stopped(error.message, error.exit_code) from None
