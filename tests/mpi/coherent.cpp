@@ -143,9 +143,9 @@ void owner_stores(Window& window) {
 }
 
 void writer_puts(Window& window) {
-  const int64_t value = window.next();
+  window.put = window.next();
   if (check::rank != writer) return;
-  MPI_Put(&value, 1, MPI_INT64_T, owner, window.at(place), 1, MPI_INT64_T, window.win);
+  MPI_Put(&window.put, 1, MPI_INT64_T, owner, window.at(place), 1, MPI_INT64_T, window.win);
   if (window.access != Access::fence) MPI_Win_flush(owner, window.win);
 }
 

@@ -40,6 +40,7 @@ struct Window {
   std::vector<int> units;
   std::vector<int64_t> expected;
   int64_t version = 0;
+  int64_t put = 0;  // what is being put: a fence completes it
 
   MPI_Aint at(int64_t word, int target = owner) const { return word * stride * 8 / units[target]; }
   void store(int64_t word, int64_t value) const {

@@ -2,6 +2,8 @@
 // reader may learn of it.
 #include "coherent.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 
 namespace coherent {
@@ -320,6 +322,29 @@ void all_read_and_write() {
   });
 }
 
+// The owner's MPI lets accumulates wait for a call of the owner, but not gets and puts, and the
+// owner makes none: the writer does not wait for its announcement. The reader keeps nothing then.
+void an_owner_that_makes_no_calls() {
+  const auto hold_sums = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "shim_hold_sums"));
+  if (hold_sums == nullptr) return check::skip("accumulates are not held back here");
+  with_window({}, [&](Window& window) {
+    settle(window, true);
+    if (check::rank == writer) hold_sums(1);
+    for (int turn = 0; turn < 3; ++turn) {
+      writer_puts(window);
+      writer_sends(window);
+      read_all(window);
+      read_all(window);
+      check::hidden_barrier();
+    }
+    const uint64_t before = kept(window);
+    barrier(window);
+    read_all(window);
+    EXPECT_EQ(kept(window), before);
+    if (check::rank == writer) hold_sums(0);
+  });
+}
+
 }  // namespace
 
 void add_writes(std::vector<check::Case>& cases) {
@@ -360,6 +385,7 @@ void add_writes(std::vector<check::Case>& cases) {
   cases.push_back({"flag_in_own_memory_of_another_window", [] { a_flag_in_own_memory(true); }});
   cases.push_back({"neighbour_of_a_get_in_flight", neighbour_of_a_get_in_flight});
   cases.push_back({"polled_by_gets", polled_by_gets});
+  cases.push_back({"an_owner_that_makes_no_calls", an_owner_that_makes_no_calls});
   cases.push_back({"mutex_by_exclusive_locks", mutex_by_exclusive_locks});
   cases.push_back({"all_read_and_write", all_read_and_write});
 }

@@ -32,6 +32,12 @@ def test_of_programs_with_threads_nothing_is_kept(mpi, preload):
 
 
 @pytest.mark.few_mpis
+def test_no_writer_waits_for_an_owner_that_makes_no_calls(mpi, preload):
+    words = (*keeps(mpi), "--only", "an_owner_that_makes_no_calls")
+    runs.run(mpi, "shim", 3, "coherent", *words, env=COHERENT)
+
+
+@pytest.mark.few_mpis
 def test_strict_flush(mpi, preload):
     env = dict(COHERENT, NEARCACHE_STRICT_FLUSH="1")
     runs.run(mpi, "cached", 3, "coherent", *WITHOUT_LARGE, env=env, timeout=300)

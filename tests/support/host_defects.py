@@ -9,7 +9,11 @@ from . import launch
 
 CASES = {
     ("openmpi-5.0", "known_failures", "empty_gets_take_no_entry"): "empty_gets_hang",
-    ("mpich-4.0", "edges", "rget_buffer_reused_after_its_wait"): "rget_before_data",
+    **{
+        (tag, "edges", "rget_buffer_reused_after_its_wait"): "rget_before_data"
+        for tag in ("mpich-4.0", "mpich-4.2")
+    },
+    ("mpich-4.2", "phases", "flag_accumulated_in_own_memory"): "accumulate_waits",
     **{
         (tag, "known_failures", case): "odd_flush_crashes"
         for tag in ("openmpi-4.1", "openmpi-5.0")
@@ -46,7 +50,10 @@ ENDED_BY_HOST = {
 
 # Arguments that keep a program off what an MPI gets wrong. (Of later MPICHs the same shows over tcp only.)
 ARGUMENTS = {
-    ("mpich-4.0", "model"): (["--without-requests", "--without-sessions"], "rget_before_data"),
+    **{
+        (tag, "model"): (["--without-requests", "--without-sessions"], "rget_before_data")
+        for tag in ("mpich-4.0", "mpich-4.2")
+    },
     ("openmpi-4.1", "model"): (
         ["--without-odd-flushes", "--without-derived-accumulates"],
         "derived_get_accumulate",

@@ -41,11 +41,12 @@ struct VersionWords {
     return wanted != 0 && std::popcount(opened | wanted) > most_one_by_one ? ~opened : wanted;
   }
 
+  uint64_t lost = 0;  // nonzero: some rank may write at any time, without an announcement
   uint64_t lead = 0;  // 1 + the lead of its memory (Regions::led_by); 0: not announced yet
   std::array<uint64_t, regions> remote, own;
 
   bool usable(uint32_t region) const {
-    return writers(remote[region]) == 0 && own[region] % 2 == 0;
+    return lost == 0 && writers(remote[region]) == 0 && own[region] % 2 == 0;
   }
 };
 

@@ -3,10 +3,16 @@
 // The hidden window of a group of ranks through which coherent windows announce readers and writes
 // (docs/semantics.md, "Coherent mode"). Created with the group's first window that may be coherent;
 // each such window has a slot in it, with the same number at all ranks.
+//
+// Announcements are accumulates, which may have to wait for the target's next call of MPI, although
+// gets and puts do not (MPICH over UCX within a node, or over InfiniBand). The target may not make
+// one before it sees, by loads, a put that this rank has yet to make. So nothing here waits for an
+// accumulate without end; in particular, nothing is flushed before the window is freed.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <vector>
 
 #include "cache/get/versions.h"
@@ -18,7 +24,7 @@ namespace nearcache::mpi {
 struct Slot {
   uint64_t joined, left;  // counts of ranks that have begun, and ended, keeping what they read
   uint64_t acked;         // the value of `joined` that this rank has acknowledged
-  uint64_t unused[4];
+  uint64_t unused[3];
   VersionWords words;
 };
 
@@ -57,9 +63,11 @@ class Board {
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
   }
 
-  // Announces a reader to all ranks. Once the requests are complete, `numbers` holds the value of
-  // each rank's `joined` before the announcement.
+  // Announces a reader to all ranks. Once the requests are complete, the first of `numbers` are the
+  // values of each rank's `joined` before the announcement.
   void join(uint32_t slot, std::vector<uint64_t>* numbers, std::vector<MPI_Request>* requests);
+  // Takes back what join() has begun; its buffers are no longer the caller's.
+  void stop_joining(std::vector<uint64_t>* numbers, std::vector<MPI_Request>* requests);
   void leave(uint32_t slot);
   // Reads what each of `targets` has acknowledged; all zero if that fails.
   void read_acked(uint32_t slot, const std::vector<uint32_t>& targets,
@@ -70,14 +78,14 @@ class Board {
   // Reads where the memory of a target begins (VersionWords::lead); 0 if that fails.
   uint64_t read_lead(uint32_t slot, uint32_t target);
 
-  // Adds `delta` to a target's words for others' writes, for these regions. It has arrived once
-  // wait() has returned true.
-  void add(uint32_t slot, uint32_t target, uint64_t regions, uint64_t delta);
-  bool wait(uint32_t target);
-  // Costs nothing if nothing is in flight.
-  bool wait_for_all();
-  // Waits until the buffers of add() may be reused.
-  void sent();
+  // Counts this rank as a writer of these regions of a target: readers know of it when this
+  // returns. Returns false if the target does not make the call that its MPI needs for that; then
+  // readers take all its memory for lost.
+  bool open(uint32_t slot, uint32_t target, uint64_t regions);
+  // Counts this rank no longer as a writer. Readers know of it some time later.
+  void close(uint32_t slot, uint32_t target, uint64_t regions);
+  // Waits until everything has arrived. Called by all ranks of the window.
+  void wait_for_all();
 
  private:
   struct Memory {
@@ -85,6 +93,18 @@ class Board {
     uint64_t unused[6];
     Slot slots[Board::slots];
   };
+  // What was sent and may be in flight.
+  struct Sent {
+    std::vector<uint64_t> deltas, before;
+    uint64_t probed = 0;
+    std::vector<MPI_Request> requests;
+    bool refused = false;
+  };
+
+  Sent* add(uint32_t slot, uint32_t target, uint64_t regions, uint64_t delta, bool fetches);
+  bool arrives(Sent* sent, uint32_t target);
+  void lose(uint32_t slot, uint32_t target);
+  void forget_arrived();
   // Returns false on failure; the values are then undefined.
   template <class Value>
   bool read_each(const std::vector<uint32_t>& targets, MPI_Aint place, std::vector<Value>* values);
@@ -98,8 +118,8 @@ class Board {
   Memory* memory_ = nullptr;
   uint32_t first_free_ = 0;
   bool in_use_[slots] = {};
-  std::vector<std::vector<uint64_t>> sending_;  // buffers of `add`
-  bool under_way_ = false;                      // something was sent since the last wait for all
+  std::list<Sent> sent_;
+  bool under_way_ = false;  // something was sent since the last wait for all
 };
 
 }  // namespace nearcache::mpi

@@ -71,10 +71,9 @@ bool CoherentWindow::outstanding(uint32_t target) const {
 void CoherentWindow::open(uint32_t target, uint64_t regions) {
   if (regions == 0) return;
   const uint64_t began = clock_ticks();
-  board_->add(slot_, target, regions, VersionWords::open);
-  board_->wait(target);
   Written& its = written_[target];
   its.open |= regions;
+  if (!board_->open(slot_, target, regions)) its.open = its.for_good = ~uint64_t{0};
   if (!its.listed) {
     its.listed = true;
     open_at_.push_back(target);
@@ -133,14 +132,13 @@ void CoherentWindow::close_some(uint64_t now) {
     Written& its = written_[target];
     if (its.by_epoch || window_.epochs().writes_outstanding(target)) return false;
     const uint64_t regions = its.open & ~its.for_good;
-    board_->add(slot_, target, regions, VersionWords::close);
+    board_->close(slot_, target, regions);
     any = any || regions != 0;
     its.open &= its.for_good;
     its.listed = its.open != 0;
     return !its.listed;
   });
   if (!any) return;
-  board_->sent();
   ++closes_;
   closing_.spent(clock_ticks() - now);
 }
@@ -190,7 +188,6 @@ void CoherentWindow::step() {
     int done = 0;
     next.Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
     if (done == 0) return;
-    board_->wait_for_all();
     waited_for_.clear();
     for (uint32_t rank = 0; rank < board_->ranks(); ++rank) waited_for_.push_back(rank);
     state_ = State::waits;
@@ -275,15 +272,13 @@ void CoherentWindow::leave() {
   hits_kept_ = hits_kept();
   window_.drop_at_acquires();
   board_->leave(slot_);
-  board_->sent();
   state_ = State::idle;
   context.phases.ask_no_longer();
 }
 
 void CoherentWindow::stop_reading() {
   if (state_ == State::idle) return;
-  if (state_ == State::joins)
-    next.Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  if (state_ == State::joins) board_->stop_joining(&numbers_, &requests_);
   leave();
 }
 

@@ -2,6 +2,7 @@
 #include "mpi/process/phases.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/clock.h"
@@ -9,6 +10,7 @@
 #include "mpi/process/context.h"
 #include "mpi/process/insist.h"
 #include "mpi/process/next.h"
+#include "mpi/process/put_words.h"
 #include "mpi/rma/layer.h"
 #include "mpi/window/window.h"
 
@@ -20,6 +22,11 @@ constexpr uint64_t hits_worth_it = 64;  // that make a quiet phase worthwhile
 // asks to be told
 constexpr uint32_t barren_limit = 8;
 constexpr uint32_t repeats_limit = 1 << 20;
+
+// The hidden windows' displacement unit is half a word.
+using Half = uint32_t;
+constexpr MPI_Aint lower_half = std::endian::native == std::endian::little ? 0 : 1;
+constexpr MPI_Aint at_word(size_t word) { return static_cast<MPI_Aint>(2 * word); }
 
 // A word that others write may be read by a load only if public and private copies are unified.
 bool is_unified([[maybe_unused]] MPI_Win window) {
@@ -82,8 +89,8 @@ void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
   const size_t bytes = (1 + group.reader_words) * sizeof(uint64_t);
   void* memory = nullptr;
   const bool allocated =
-      next.Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(uint64_t), MPI_INFO_NULL, comm,
-                        &memory, &group.window) == MPI_SUCCESS;
+      next.Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(Half), MPI_INFO_NULL, comm, &memory,
+                        &group.window) == MPI_SUCCESS;
   if (allocated) {
     return_errors(group.window);
     group.words = static_cast<uint64_t*>(memory);
@@ -106,7 +113,7 @@ void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
   companions_.store(count + 1, std::memory_order_release);
   choose_word_of_readers();
   rma_look_again();
-  if (reading_) announce(&groups_[count], true);
+  announce(&groups_[count]);
   update_quiet();
 }
 
@@ -178,20 +185,16 @@ void Phases::announce(bool reading) {
   ++changes_of_mind_;
   reading_ = reading;
   repeats_ = barren_ = 0;
-  for (uint32_t i = 0; i < companions_; ++i) announce(&groups_[i], reading);
+  for (uint32_t i = 0; i < companions_; ++i) announce(&groups_[i]);
   update_quiet();
 }
 
 // Other ranks add the bit to their words, or take it back, when they make progress; the results of
-// the fetching accumulates confirm that they have.
-void Phases::announce(Companion* group, bool reading) {
-  if (group->reading == reading) return;
-  if (!group->requests.empty()) {  // the last announcement is still in flight
-    next.Waitall(static_cast<int>(group->requests.size()), group->requests.data(),
-                 MPI_STATUSES_IGNORE);
-    group->requests.clear();
-  }
-  group->reading = reading;
+// the fetching accumulates confirm that they have. While the last announcement is in flight, step()
+// makes this one later: nobody waits for others' progress here.
+void Phases::announce(Companion* group) {
+  if (group->reading == reading_ || !group->requests.empty()) return;
+  group->reading = reading_;
   static constexpr std::array<uint64_t, 64> bits = [] {
     std::array<uint64_t, 64> all{};
     for (size_t i = 0; i < 64; ++i) all[i] = uint64_t{1} << i;
@@ -202,14 +205,14 @@ void Phases::announce(Companion* group, bool reading) {
     for (size_t i = 0; i < 64; ++i) all[i] = -(uint64_t{1} << i);
     return all;
   }();
-  const uint64_t& word = (reading ? bits : minus)[group->rank % 64];
+  const uint64_t& word = (group->reading ? bits : minus)[group->rank % 64];
   group->results.resize(group->members.size());
   for (uint32_t target = 0; target < group->members.size(); ++target) {
     if (target == group->rank) continue;
     MPI_Request request = MPI_REQUEST_NULL;
     next.Rget_accumulate(&word, 1, MPI_UINT64_T, &group->results[target], 1, MPI_UINT64_T,
-                         static_cast<int>(target), 1 + group->rank / 64, 1, MPI_UINT64_T, MPI_SUM,
-                         group->window, &request);
+                         static_cast<int>(target), at_word(1 + group->rank / 64), 1, MPI_UINT64_T,
+                         MPI_SUM, group->window, &request);
     group->requests.push_back(request);
   }
   on_the_way_ = true;
@@ -224,8 +227,11 @@ void Phases::step() {
     int done = 0;
     next.Testall(static_cast<int>(group.requests.size()), group.requests.data(), &done,
                  MPI_STATUSES_IGNORE);
-    if (done != 0) group.requests.clear();
-    all = all && done != 0;
+    if (done != 0) {
+      group.requests.clear();
+      announce(&group);
+    }
+    all = all && group.requests.empty();
   }
   on_the_way_ = !all;
   update_quiet();
@@ -271,6 +277,10 @@ void Phases::everybody_met() {
   if (context.threaded) return;
   const bool noisy = reading_ && heard();
   ++phase_;
+  if (phase_ == last_phase) {
+    miscounted_ = true;
+    never_again();
+  }
   if (!reading_) return;
   if (on_the_way_) step();
   judge(noisy);
@@ -291,6 +301,12 @@ void Phases::expire(uint64_t now) {
 }
 
 // --- Writers. ---
+//
+// Readers are told by puts, not by accumulates: a reader may be waiting for this very rank's put
+// with loads of its own memory. A host whose puts need no call there (MPICH over UCX within a node,
+// or over InfiniBand) may still let accumulates wait for one, and nobody would go on. Concurrent
+// puts to a half word agree: all that write in a phase put the same number, and it only grows, as
+// whoever leaves a phase has waited for all its puts.
 
 bool Phases::untold_readers() const {
   return std::any_of(groups_.begin(), groups_.begin() + companions_,
@@ -307,15 +323,18 @@ void Phases::tell_readers(Companion* group) {
   if (group->told_in != phase_) std::ranges::fill(group->told, 0);
   std::vector<uint64_t> told = group->told;
   // threads do not count phases: they may write in any
-  const uint64_t after = context.threaded || miscounted_ ? never : phase_ + 1;
+  const bool counts = !context.threaded && !miscounted_;
+  const Half after = counts ? static_cast<Half>(phase_ + 1) : 1;
+  std::vector<int> targets;
   for (uint32_t target = 0; target < group->members.size(); ++target) {
     const uint64_t bit = uint64_t{1} << target % 64;
     if ((group->readers(target / 64) & bit & ~told[target / 64]) == 0) continue;
     told[target / 64] |= bit;
-    next.Accumulate(&after, 1, MPI_UINT64_T, static_cast<int>(target), 0, 1, MPI_UINT64_T, MPI_MAX,
-                    group->window);
+    targets.push_back(static_cast<int>(target));
   }
-  insist([&] { return next.Win_flush_all(group->window); });
+  const MPI_Aint half = counts ? lower_half : 1 - lower_half;
+  put_words(group->window, std::move(targets), {&after, MPI_UINT32_T, half, at_word(0)},
+            [&](uint64_t word) { return counts ? word >= after : word > UINT32_MAX; });
   // From here on, other threads may write without telling readers.
   for (size_t i = 0; i < told.size(); ++i)
     __atomic_store_n(&group->told[i], told[i], __ATOMIC_RELEASE);

@@ -140,7 +140,8 @@ class Phases {
   static constexpr uint32_t most_groups = 16;
   static constexpr uint32_t most_ranks = 4096;  // per group: each writer notifies each reader
 
-  static constexpr uint64_t never = UINT64_MAX;  // a phase number
+  static constexpr uint64_t never = UINT64_MAX;           // a phase number
+  static constexpr uint64_t last_phase = UINT32_MAX - 1;  // that can be told
 
   // The hidden window of a group, and what was sent through it.
   struct Companion {
@@ -148,7 +149,8 @@ class Phases {
     uint64_t order = 0;        // the order in which all ranks free these windows
     std::vector<int> members;  // ranks in the world
     uint32_t rank = 0;
-    // word 0: the last phase in which some rank wrote, plus 1; then one bit per reader
+    // Word 0: the last phase in which some rank wrote, plus 1, in its lower half; the upper half is
+    // nonzero if a rank writes in phases that never end. Then one bit per reader.
     uint64_t* words = nullptr;
     size_t reader_words = 0;
     uint64_t told_in = never;    // the phase that `told` belongs to
@@ -179,7 +181,7 @@ class Phases {
   void tell_readers(Companion* group);
   void look_for_repeats(uint64_t line);
   void announce(bool reading);
-  void announce(Companion* group, bool reading);
+  void announce(Companion* group);
   void update_quiet();
   void end_quiet();
   void judge(bool noisy);

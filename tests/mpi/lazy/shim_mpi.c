@@ -11,7 +11,9 @@
  *                            as of the call
  *   shim_wait_for_flush()    returns when a flush is at the gate
  *   shim_let_go()            opens the gate
- *   shim_late(seconds)       delays the start of the next MPI_Iallgather
+ *   shim_hold_sums(on)       holds MPI_Rget_accumulate back, as an MPI does that needs a call of
+ * the target for it, until it is called with 0; a flush of the window would not return, and ends
+ * the program shim_late(seconds)       delays the start of the next MPI_Iallgather
  *   shim_distort(bits)       inverts these bits of what the next MPI_Iallgather sends, a word
  *   shim_calls(name)         returns the number of calls of that name
  *   shim_most_at_once()      returns the most threads that were in MPI_Win_allocate and
@@ -22,6 +24,7 @@
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,10 +46,23 @@ struct put {
   MPI_Win win;
 };
 
+struct sum {
+  const void* origin;
+  void* result;
+  int count, target;
+  MPI_Datatype type;
+  MPI_Aint displacement;
+  MPI_Op op;
+  MPI_Win win;
+  MPI_Request request; /* the caller's: a generalized one */
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct name names[NAMES];
 static struct put held[64];
+static struct sum sums[64];
+static int sums_held, holding_sums;
 static int windows_at_once, most_at_once;
 static int puts_held, holding, at_gate, open_gate;
 static unsigned late;
@@ -155,6 +171,60 @@ int MPI_Win_free(MPI_Win* win) {
   return window_done(PMPI_Win_free(win));
 }
 
+static int says_nothing(void* state, MPI_Status* status) {
+  (void)state;
+  MPI_Status_set_elements(status, MPI_BYTE, 0);
+  MPI_Status_set_cancelled(status, 0);
+  return MPI_SUCCESS;
+}
+static int frees_nothing(void* state) {
+  (void)state;
+  return MPI_SUCCESS;
+}
+static int cancels_nothing(void* state, int done) {
+  (void)state;
+  (void)done;
+  return MPI_SUCCESS;
+}
+
+int MPI_Rget_accumulate(const void* origin, int count, MPI_Datatype type, void* result,
+                        int result_count, MPI_Datatype result_type, int target,
+                        MPI_Aint displacement, int target_count, MPI_Datatype target_type,
+                        MPI_Op op, MPI_Win win, MPI_Request* request) {
+  if (!holding_sums || sums_held == 64) {
+    return PMPI_Rget_accumulate(origin, count, type, result, result_count, result_type, target,
+                                displacement, target_count, target_type, op, win, request);
+  }
+  MPI_Grequest_start(says_nothing, frees_nothing, cancels_nothing, NULL, request);
+  sums[sums_held++] =
+      (struct sum){origin, result, count, target, type, displacement, op, win, *request};
+  return MPI_SUCCESS;
+}
+
+EXPORT void shim_hold_sums(int on) {
+  holding_sums = on;
+  for (int i = 0; i < sums_held && !on; i++) {
+    const struct sum* sum = &sums[i];
+    MPI_Request request;
+    PMPI_Rget_accumulate(sum->origin, sum->count, sum->type, sum->result, sum->count, sum->type,
+                         sum->target, sum->displacement, sum->count, sum->type, sum->op, sum->win,
+                         &request);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    PMPI_Grequest_complete(sum->request);
+  }
+  sums_held = on ? sums_held : 0;
+}
+
+static void would_wait(MPI_Win win) {
+  for (int i = 0; i < sums_held; i++) {
+    if (sums[i].win == win) {
+      printf("FAILED shim: a flush waits for an accumulate that is held back\n");
+      fflush(stdout);
+      PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
+  }
+}
+
 static int issue(const struct put* put) {
   return PMPI_Put(put->origin, put->origin_count, put->origin_type, put->target, put->displacement,
                   put->target_count, put->target_type, put->win);
@@ -218,6 +288,7 @@ int MPI_Get(void* origin, int origin_count, MPI_Datatype origin_type, int target
       return MPI_ERR_OTHER;                      \
     }                                            \
     pass_gate();                                 \
+    would_wait(win);                             \
     return P##name arguments;                    \
   }
 SYNCHRONISE(MPI_Win_flush, (int rank, MPI_Win win), (rank, win))
