@@ -92,9 +92,10 @@ void settle(const Window& window, Read read) {
   check::hidden_barrier();
 }
 
-void with_window(bool lock_all, const std::function<void(Window&)>& body) {
+void with_window(bool lock_all, const std::function<void(Window&)>& body,
+                 MPI_Comm comm = check::world) {
   Window window{};
-  MPI_Win_allocate(words * 8, 8, MPI_INFO_NULL, check::world, &window.memory, &window.win);
+  MPI_Win_allocate(words * 8, 8, MPI_INFO_NULL, comm, &window.memory, &window.win);
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check::rank, 0, window.win);
   for (int64_t word = 0; word < words; ++word) window.memory[word] = word;
   window.memory[flag_place] = 0;
@@ -246,6 +247,39 @@ void two_phases() {
       check::hidden_barrier();
     }
   });
+}
+
+// The first window of these ranks, and the communicator that it was created on, are gone, and
+// another communicator took its place: what Nearcache keeps for these ranks does not depend on it.
+// The first case of all: later there have been other windows.
+void the_first_communicator_is_gone() {
+  const auto split = [](int key) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_split(check::world, 0, key, &comm);
+    return comm;
+  };
+  MPI_Comm first = split(check::rank);
+  with_window(
+      true, [](Window& window) { settle(window, get_and_flush); }, first);
+  MPI_Comm_free(&first);
+  MPI_Comm reversed[3];
+  for (MPI_Comm& comm : reversed) comm = split(-check::rank);
+  MPI_Comm later = split(check::rank);
+  for (int turn = 0; turn < 3; ++turn)
+    with_window(
+        true,
+        [](Window& window) {
+          settle(window, get_and_flush);
+          if (check::rank == writer) put_and_flush(window, 1000, place, owner);
+          after(writer, reader);
+          int64_t found = 1000;
+          if (check::rank == reader) get_and_flush(window, &found);
+          EXPECT_EQ(found, 1000);
+          check::hidden_barrier();
+        },
+        later);
+  MPI_Comm_free(&later);
+  for (MPI_Comm& comm : reversed) MPI_Comm_free(&comm);
 }
 
 // If some rank writes early in every phase, the reader asks not to be notified any more, and keeps
@@ -1136,6 +1170,7 @@ int main(int argc, char** argv) {
        {"barrier_while_a_communicator_is_freed", a_barrier_while_a_communicator_is_freed},
        {"communicator_freed_unseen", a_communicator_is_freed_unseen},
        {"two_phases", two_phases},
+       {"the_first_communicator_is_gone", the_first_communicator_is_gone},
        {"phases_that_bring_nothing", [] { phases_that_bring_nothing(false); }},
        {"phases_that_bring_nothing_and_free_windows", [] { phases_that_bring_nothing(true); }},
        {"few_ranks_are_asked_soon", few_ranks_are_asked_soon},

@@ -125,6 +125,12 @@ def test_a_rank_whose_init_went_past_nearcache_counts_phases(mpi, preload):
     runs.run(mpi, "cached", 3, "phases", "--hidden-init", "--only", case, env=QUIET)
 
 
+@pytest.mark.parametrize("tcp", [False, True])
+def test_the_first_communicator_of_the_ranks_is_gone(mpi, preload, tcp):
+    case = "the_first_communicator_is_gone"
+    runs.run(mpi, "cached", 3, "phases", "--only", case, env=QUIET, tcp=tcp)
+
+
 @pytest.mark.few_mpis
 def test_threads_that_come_by_a_session(mpi, preload):
     runs.run(mpi, "cached", 3, "phases", "--only", SESSION, env=QUIET)

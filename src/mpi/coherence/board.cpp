@@ -22,24 +22,17 @@ constexpr uint64_t usual_ns = 10'000'000, longest_ns = 250'000'000;
 }  // namespace
 
 Board::Board(MPI_Comm comm, std::vector<int> members) : members_(std::move(members)) {
-  void* memory = nullptr;
-  if (next.Win_allocate(sizeof(Memory), sizeof(uint64_t), MPI_INFO_NULL, comm, &memory, &window_) !=
-      MPI_SUCCESS)
-    return;
-  return_errors(window_);
-  memory_ = static_cast<Memory*>(memory);
+  memory_ = static_cast<Memory*>(window_.allocate(comm, sizeof(Memory), sizeof(uint64_t)));
+  if (memory_ == nullptr) return;
   *memory_ = Memory{};
-  next.Barrier(comm);  // nobody sends anything before all words are 0
-  next.Win_lock_all(MPI_MODE_NOCHECK, window_);
+  window_.open();
 }
 
 void Board::free() {
-  if (window_ == MPI_WIN_NULL) return;
   for (Sent& sent : sent_)
     next.Waitall(static_cast<int>(sent.requests.size()), sent.requests.data(), MPI_STATUSES_IGNORE);
   sent_.clear();
-  next.Win_unlock_all(window_);
-  next.Win_free(&window_);
+  window_.free();
   memory_ = nullptr;
 }
 
@@ -62,7 +55,7 @@ void Board::join(uint32_t slot, std::vector<uint64_t>* numbers,
   const auto add_one = [&](uint32_t target, MPI_Aint place, uint64_t* before) {
     MPI_Request& request = requests->emplace_back(MPI_REQUEST_NULL);
     next.Rget_accumulate(&one_more, 1, MPI_UINT64_T, before, 1, MPI_UINT64_T,
-                         static_cast<int>(target), place, 1, MPI_UINT64_T, MPI_SUM, window_,
+                         static_cast<int>(target), place, 1, MPI_UINT64_T, MPI_SUM, window_.get(),
                          &request);
   };
   for (uint32_t target = 0; target < ranks(); ++target) {
@@ -83,7 +76,7 @@ void Board::leave(uint32_t slot) {
     for (const MPI_Aint place : {at(slot, offsetof(Slot, left)),
                                  static_cast<MPI_Aint>(offsetof(Memory, left) / sizeof(uint64_t))})
       next.Accumulate(&one_more, 1, MPI_UINT64_T, static_cast<int>(target), place, 1, MPI_UINT64_T,
-                      MPI_SUM, window_);
+                      MPI_SUM, window_.get());
   }
 }
 
@@ -93,7 +86,7 @@ template <class Value>
 bool Board::read_each(const std::vector<uint32_t>& targets, MPI_Aint place,
                       std::vector<Value>* values) {
   values->resize(targets.size());
-  return get_words(window_, targets, place, sizeof(Value) / sizeof(uint64_t),
+  return get_words(window_.get(), targets, place, sizeof(Value) / sizeof(uint64_t),
                    reinterpret_cast<uint64_t*>(values->data()));
 }
 
@@ -132,11 +125,11 @@ Board::Sent* Board::add(uint32_t slot, uint32_t target, uint64_t regions, uint64
   if (fetches) {
     sent.before.resize(sent.deltas.size());
     rc = next.Rget_accumulate(sent.deltas.data(), count, MPI_UINT64_T, sent.before.data(), count,
-                              MPI_UINT64_T, rank, place, count, MPI_UINT64_T, MPI_SUM, window_,
-                              sent.requests.data());
+                              MPI_UINT64_T, rank, place, count, MPI_UINT64_T, MPI_SUM,
+                              window_.get(), sent.requests.data());
   } else {
     rc = next.Raccumulate(sent.deltas.data(), count, MPI_UINT64_T, rank, place, count, MPI_UINT64_T,
-                          MPI_SUM, window_, sent.requests.data());
+                          MPI_SUM, window_.get(), sent.requests.data());
   }
   sent.refused = rc != MPI_SUCCESS;
   return &sent;
@@ -163,7 +156,7 @@ bool Board::arrives(Sent* sent, uint32_t target) {
     } else if (now - began > ns_to_ticks(usual_ns)) {
       sent->requests.push_back(MPI_REQUEST_NULL);
       failed = next.Rget(&sent->probed, 1, MPI_UINT64_T, static_cast<int>(target), 0, 1,
-                         MPI_UINT64_T, window_, &sent->requests[1]) != MPI_SUCCESS;
+                         MPI_UINT64_T, window_.get(), &sent->requests[1]) != MPI_SUCCESS;
     }
   }
   return false;
@@ -171,7 +164,7 @@ bool Board::arrives(Sent* sent, uint32_t target) {
 
 void Board::lose(uint32_t slot, uint32_t target) {
   const MPI_Aint place = at(slot, offsetof(Slot, words) + offsetof(VersionWords, lost));
-  put_words(window_, {static_cast<int>(target)}, {&one_more, MPI_UINT64_T, place, place},
+  put_words(window_.get(), {static_cast<int>(target)}, {&one_more, MPI_UINT64_T, place, place},
             [](uint64_t lost) { return lost != 0; });
 }
 
@@ -196,7 +189,7 @@ void Board::forget_arrived() {
 
 void Board::wait_for_all() {
   if (!under_way_) return;
-  under_way_ = !insist([&] { return next.Win_flush_all(window_); });
+  under_way_ = !insist([&] { return next.Win_flush_all(window_.get()); });
 }
 
 }  // namespace nearcache::mpi

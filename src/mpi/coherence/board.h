@@ -17,6 +17,7 @@
 
 #include "cache/get/versions.h"
 #include "mpi/mpi_api.h"
+#include "mpi/process/hidden_window.h"
 
 namespace nearcache::mpi {
 
@@ -114,7 +115,7 @@ class Board {
   }
 
   std::vector<int> members_;
-  MPI_Win window_ = MPI_WIN_NULL;
+  HiddenWindow window_;
   Memory* memory_ = nullptr;
   uint32_t first_free_ = 0;
   bool in_use_[slots] = {};

@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "front/optional_lock.h"
 #include "mpi/process/context.h"
-#include "mpi/process/insist.h"
 #include "mpi/process/next.h"
 #include "mpi/process/put_words.h"
 #include "mpi/rma/layer.h"
@@ -87,26 +86,22 @@ void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
   next.Comm_rank(comm, &rank);
   group.rank = static_cast<uint32_t>(rank);
   const size_t bytes = (1 + group.reader_words) * sizeof(uint64_t);
-  void* memory = nullptr;
-  const bool allocated =
-      next.Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(Half), MPI_INFO_NULL, comm, &memory,
-                        &group.window) == MPI_SUCCESS;
+  group.words = static_cast<uint64_t*>(
+      group.window.allocate(comm, static_cast<MPI_Aint>(bytes), sizeof(Half)));
+  const bool allocated = group.words != nullptr;
   if (allocated) {
-    return_errors(group.window);
-    group.words = static_cast<uint64_t*>(memory);
     std::fill_n(group.words, 1 + group.reader_words, 0);
     {
       const std::lock_guard lock(mutex_);
       group.order = static_cast<uint64_t>(context.rank) << 32 | ++made_;
     }
     next.Bcast(&group.order, 1, MPI_UINT64_T, 0, comm);
-    next.Barrier(comm);  // nobody sends a word before all words are 0
-    next.Win_lock_all(MPI_MODE_NOCHECK, group.window);
+    group.window.open();
   }
   const std::lock_guard lock(mutex_);
   const uint32_t count = companions_;
   if (!allocated || count == most_groups) return never_again();
-  if (!is_unified(group.window)) never_again();
+  if (!is_unified(group.window.get())) never_again();
   words_[count] = group.words;
   if (group.reader_words > 1) wide_ = 1;
   groups_[count] = std::move(group);
@@ -135,8 +130,7 @@ void Phases::stop() {
     if (!group.requests.empty())
       next.Waitall(static_cast<int>(group.requests.size()), group.requests.data(),
                    MPI_STATUSES_IGNORE);
-    next.Win_unlock_all(group.window);
-    next.Win_free(&group.window);
+    group.window.free();
     group = Companion();
   }
   reading_ = on_the_way_ = false;
@@ -212,7 +206,7 @@ void Phases::announce(Companion* group) {
     MPI_Request request = MPI_REQUEST_NULL;
     next.Rget_accumulate(&word, 1, MPI_UINT64_T, &group->results[target], 1, MPI_UINT64_T,
                          static_cast<int>(target), at_word(1 + group->rank / 64), 1, MPI_UINT64_T,
-                         MPI_SUM, group->window, &request);
+                         MPI_SUM, group->window.get(), &request);
     group->requests.push_back(request);
   }
   on_the_way_ = true;
@@ -333,7 +327,7 @@ void Phases::tell_readers(Companion* group) {
     targets.push_back(static_cast<int>(target));
   }
   const MPI_Aint half = counts ? lower_half : 1 - lower_half;
-  put_words(group->window, std::move(targets), {&after, MPI_UINT32_T, half, at_word(0)},
+  put_words(group->window.get(), std::move(targets), {&after, MPI_UINT32_T, half, at_word(0)},
             [&](uint64_t word) { return counts ? word >= after : word > UINT32_MAX; });
   // From here on, other threads may write without telling readers.
   for (size_t i = 0; i < told.size(); ++i)

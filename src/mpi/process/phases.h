@@ -24,6 +24,7 @@
 
 #include "cache/get/acquires.h"
 #include "mpi/mpi_api.h"
+#include "mpi/process/hidden_window.h"
 
 namespace nearcache::mpi {
 
@@ -145,7 +146,7 @@ class Phases {
 
   // The hidden window of a group, and what was sent through it.
   struct Companion {
-    MPI_Win window = MPI_WIN_NULL;
+    HiddenWindow window;
     uint64_t order = 0;        // the order in which all ranks free these windows
     std::vector<int> members;  // ranks in the world
     uint32_t rank = 0;
