@@ -26,9 +26,12 @@ def xml():
     return f"""<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
-  <cluster id="dragonfly" prefix="node-" suffix="" radical="0-{HOSTS - 1}" speed="1Gf"
-           bw="{LINK_BANDWIDTH_GBPS}GBps" lat="{LINK_LATENCY_US}us" loopback_bw="50GBps" loopback_lat="0.05us"
-           topology="DRAGONFLY" topo_parameters="{shape}"/>
+  <!-- SimGrid 4.0 crashes if the cluster is in no zone. -->
+  <zone id="machine" routing="Full">
+    <cluster id="dragonfly" prefix="node-" suffix="" radical="0-{HOSTS - 1}" speed="1Gf"
+             bw="{LINK_BANDWIDTH_GBPS}GBps" lat="{LINK_LATENCY_US}us" loopback_bw="50GBps" loopback_lat="0.05us"
+             topology="DRAGONFLY" topo_parameters="{shape}"/>
+  </zone>
 </platform>
 """
 

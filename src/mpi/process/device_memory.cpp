@@ -21,6 +21,7 @@ namespace {
 constexpr int success = 0;
 
 struct Cuda {
+  static bool may_have_devices() { return true; }
   static constexpr unsigned attribute_memory_type = 2, type_host = 1;
   int (*pointer_get_attribute)(void*, unsigned, uintptr_t) = nullptr;
 
@@ -47,6 +48,9 @@ struct Hip {
     unsigned flags;
     uint64_t more[8];
   };
+  // All devices of HIP belong to the kernel's driver of this file. UCX loads HIP in every program,
+  // with a GPU or not (Debian 13), and the first question would initialise it.
+  static bool may_have_devices() { return access("/dev/kfd", F_OK) == 0; }
   int (*pointer_get_attributes)(Attributes*, const void*) = nullptr;
   int (*get_last_error)() = nullptr;
   int (*peek_at_last_error)() = nullptr;
@@ -86,6 +90,7 @@ struct LevelZero {
     int type = 0;
     uint64_t id = 0, page_size = 0;
   };
+  static bool may_have_devices() { return true; }
   static constexpr int type_unknown = 0, type_host = 1;
   static constexpr uint32_t most_drivers = 8;
   int (*driver_get)(uint32_t*, void**) = nullptr;
@@ -129,6 +134,7 @@ class Loaded {
   // Sets `*waits` if the library is loaded but not usable yet.
   bool look(const char* name, bool* waits) {
     if (ready_.load(std::memory_order_relaxed)) return true;
+    if (!Driver::may_have_devices()) return false;
     void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);  // keeps the library loaded
     if (library == nullptr) return false;
     driver_.find(library);
