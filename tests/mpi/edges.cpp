@@ -14,7 +14,7 @@
 
 // There is an AMD GPU, also where there is none: Nearcache calls this function instead of the
 // system's.
-extern "C" int access(const char* path, int mode) noexcept {
+extern "C" [[gnu::visibility("default")]] int access(const char* path, int mode) noexcept {
   return std::strcmp(path, "/dev/kfd") == 0 ? 0 : faccessat(AT_FDCWD, path, mode, 0);
 }
 

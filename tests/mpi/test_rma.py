@@ -316,7 +316,8 @@ def test_ranks_that_have_given_up_a_late_one_make_its_window_by_the_host_with_it
         result.output.count("a window does not use the RMA engine: one of its ranks was late") >= 3
     )
     assert "pending" not in result.output  # what MPICH says of requests that nobody has completed
-    assert result.output.count("a window uses the RMA engine") == 3
+    # the last window, and the hidden one, whose communicator nobody was late for
+    assert result.output.count("a window uses the RMA engine") == 2 * 3
 
 
 @pytest.mark.few_mpis
@@ -329,7 +330,8 @@ def test_ranks_with_another_version_or_byte_order_are_refused(mpi, preload):
         pytest.skip("this MPI has no threads")
     result.check()
     assert result.lines("ok") == ["ok with_another_engine"]
-    assert "a window uses the RMA engine" not in result.output
+    # the hidden window, whose communicator is another one: the shim distorts once
+    assert result.output.count("a window uses the RMA engine") == 3
     why = "rank 1 of its communicator has another version, byte order or word size"
     assert result.output.count(f"a window does not use the RMA engine: {why}") >= 6
     assert result.output.count(f"rma: windows are left to MPI: {why}") == 1
