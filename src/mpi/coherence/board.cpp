@@ -21,8 +21,9 @@ constexpr uint64_t usual_ns = 10'000'000, longest_ns = 250'000'000;
 
 }  // namespace
 
-Board::Board(MPI_Comm comm, std::vector<int> members) : members_(std::move(members)) {
-  memory_ = static_cast<Memory*>(window_.allocate(comm, sizeof(Memory), sizeof(uint64_t)));
+Board::Board(MPI_Comm comm, std::vector<int> members)
+    : members_(std::move(members)),
+      memory_(static_cast<Memory*>(window_.allocate(comm, sizeof(Memory), sizeof(uint64_t)))) {
   if (memory_ == nullptr) return;
   *memory_ = Memory{};
   window_.open();
