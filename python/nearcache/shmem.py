@@ -58,21 +58,16 @@ def has_memory_hook(family: str, version: str) -> bool:
     return family == "oshmem" and not re.match(r"[5-9]|\d\d", version)
 
 
-def needs_fixed_addresses(family: str, version: str) -> bool:
-    """Return whether PEs start more surely if the system does not vary their addresses.
+def fix_addresses(family: str, version: str) -> None:
+    """Have the programs that this process starts from now on use the same addresses in each run, as
+    `setarch -R` does, where that is permitted, if PEs of such a library start more surely then.
 
     Open MPI 4's shmem_init exchanges what memory each PE has mapped, and crashes now and then if
     PEs differ in that: in one of three runs with 4.1.6 on Ubuntu 24.04. Open MPI 5 wants an address
     that is free in all PEs, which a random one nearly always is: with 5.0.7 on Debian 13, 8 to 14
     of 60 runs at fixed addresses failed, and none of 330 otherwise.
     """
-    return has_memory_hook(family, version)
-
-
-def fix_addresses(family: str, version: str) -> None:
-    """Have the programs that this process starts from now on use the same addresses in each run, as
-    `setarch -R` does, where that is permitted and such a library needs it."""
-    if not needs_fixed_addresses(family, version):
+    if not has_memory_hook(family, version):
         return
     ask, no_randomisation = 0xFFFFFFFF, 0x0040000  # <sys/personality.h>
     personality = ctypes.CDLL(None).personality

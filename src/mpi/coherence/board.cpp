@@ -65,12 +65,6 @@ void Board::join(uint32_t slot, std::vector<uint64_t>* numbers,
   }
 }
 
-void Board::stop_joining(std::vector<uint64_t>* numbers, std::vector<MPI_Request>* requests) {
-  Sent& sent = sent_.emplace_back();
-  sent.before.swap(*numbers);
-  sent.requests.swap(*requests);
-}
-
 void Board::leave(uint32_t slot) {
   under_way_ = true;
   for (uint32_t target = 0; target < ranks(); ++target) {

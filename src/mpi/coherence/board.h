@@ -6,8 +6,9 @@
 //
 // Announcements are accumulates, which may have to wait for the target's next call of MPI, although
 // gets and puts do not (MPICH over UCX within a node, or over InfiniBand). The target may not make
-// one before it sees, by loads, a put that this rank has yet to make. So nothing here waits for an
-// accumulate without end; in particular, nothing is flushed before the window is freed.
+// one before it sees, by loads, a put that this rank has yet to make. So nobody waits for an
+// accumulate without end, and nothing is flushed before the window is freed; except where a window
+// changes its mode just while it joins.
 #pragma once
 
 #include <cstddef>
@@ -67,8 +68,7 @@ class Board {
   // Announces a reader to all ranks. Once the requests are complete, the first of `numbers` are the
   // values of each rank's `joined` before the announcement.
   void join(uint32_t slot, std::vector<uint64_t>* numbers, std::vector<MPI_Request>* requests);
-  // Takes back what join() has begun; its buffers are no longer the caller's.
-  void stop_joining(std::vector<uint64_t>* numbers, std::vector<MPI_Request>* requests);
+  // The requests must be complete: a `left` that overtakes its `joined` would hide another reader.
   void leave(uint32_t slot);
   // Reads what each of `targets` has acknowledged; all zero if that fails.
   void read_acked(uint32_t slot, const std::vector<uint32_t>& targets,

@@ -278,7 +278,8 @@ void CoherentWindow::leave() {
 
 void CoherentWindow::stop_reading() {
   if (state_ == State::idle) return;
-  if (state_ == State::joins) board_->stop_joining(&numbers_, &requests_);
+  if (state_ == State::joins)
+    next.Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   leave();
 }
 

@@ -48,9 +48,12 @@ struct Hip {
     unsigned flags;
     uint64_t more[8];
   };
-  // All devices of HIP belong to the kernel's driver of this file. UCX loads HIP in every program,
-  // with a GPU or not (Debian 13), and the first question would initialise it.
-  static bool may_have_devices() { return access("/dev/kfd", F_OK) == 0; }
+  // All devices of HIP belong to the kernel's driver of one of these files (Linux; its subsystem in
+  // Windows). UCX loads HIP in every program, with a GPU or not (Debian 13), and the first question
+  // would initialise it.
+  static bool may_have_devices() {
+    return access("/dev/kfd", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+  }
   int (*pointer_get_attributes)(Attributes*, const void*) = nullptr;
   int (*get_last_error)() = nullptr;
   int (*peek_at_last_error)() = nullptr;

@@ -272,7 +272,7 @@ void Phases::everybody_met() {
   const bool noisy = reading_ && heard();
   ++phase_;
   if (phase_ == last_phase) {
-    miscounted_ = true;
+    miscounted();
     never_again();
   }
   if (!reading_) return;

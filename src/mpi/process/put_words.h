@@ -3,7 +3,6 @@
 // Puts to others' words of a hidden window that are known to have arrived.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -43,7 +42,8 @@ struct PutWord {
   MPI_Aint place, word;
 };
 
-// When this returns true, the word of each target has arrived: `seen` says so of its value.
+// When this returns, the word has arrived at each target, as `seen` says of its value; except at
+// those for which MPI has refused a call again and again, and then the result is false.
 template <class Seen>
 bool put_words(MPI_Win window, std::vector<int> targets, const PutWord& put, Seen seen) {
   bool good = true;
@@ -58,7 +58,7 @@ bool put_words(MPI_Win window, std::vector<int> targets, const PutWord& put, See
   });
   good &= next.Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE) ==
           MPI_SUCCESS;
-  for (int left = 8; good && !targets.empty() && left > 0;) {
+  for (int left = 8; !targets.empty() && left > 0;) {
     std::vector<uint64_t> words(targets.size());
     if (!get_words(window, targets, put.word, 1, words.data())) {
       --left;
