@@ -239,10 +239,17 @@ def saved_ns(counters: Counters) -> int:
     return counters.get("saved_ns", 0) - counters.get("lost_ns", 0)
 
 
+def window_label(id: int) -> str:
+    """Return what people call a window: its number, as "7"; or "4:7" if the lowest rank in its
+    group is not 0 but 4 (src/telemetry/window_id.h)."""
+    rank, number = divmod(id, 2**32)
+    return f"{rank}:{number}" if rank else str(number)
+
+
 def window_name(window: Window) -> str:
     if window["id"] < 0:
         return "left alone"
-    return f"{window['id']} {window['name']}" if window.get("name") else str(window["id"])
+    return " ".join(filter(None, [window_label(window["id"]), window.get("name")]))
 
 
 def bytes_text(value: float) -> str:

@@ -117,6 +117,15 @@ def _flags(given: Mapping[str, Any]) -> list[str]:
     return flags
 
 
+def _windows(
+    _context: click.Context, _parameter: click.Parameter, labels: tuple[str, ...]
+) -> tuple[str, ...]:
+    for label in labels:
+        if not re.fullmatch(r"\d+(:\d+)?", label):
+            raise click.BadParameter(f"'{label}' is neither a window's number nor RANK:NUMBER")
+    return labels
+
+
 @click.command(cls=Command, short_help="Replay traces through the cache, by policy and storage")
 @click.argument("names", nargs=-1, required=True, metavar="TRACE...")
 @click.option("--policy", metavar="NAMES", help="Policies, separated by commas  [default: rate]")
@@ -138,9 +147,9 @@ def _flags(given: Mapping[str, Any]) -> list[str]:
 @click.option(
     "--window",
     multiple=True,
-    type=click.IntRange(min=0),
+    callback=_windows,
     metavar="ID",
-    help="Only this window; may be repeated",
+    help="Only this window, as reports name it; may be repeated",
 )
 @click.option(
     "--adaptive", is_flag=True, help="Let index and storage adapt, starting from the given sizes"

@@ -10,6 +10,7 @@
 #include "base/link_model.h"
 #include "base/text.h"
 #include "telemetry/report.h"
+#include "telemetry/window_id.h"
 
 namespace nearcache::simulate {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 constexpr double automatic_index = 1.5;  // times the distinct keys: then the index is no limit
 
 struct Texts {
-  std::vector<std::string> policies{"rate"}, storages{"25%"}, indexes{"auto"}, set;
+  std::vector<std::string> policies{"rate"}, storages{"25%"}, indexes{"auto"}, windows, set;
   std::string mode = "as-traced", model;
   bool no_bounds = false, progress = false, curve = false, summary = false, safety = false;
 };
@@ -40,6 +41,19 @@ bool set_amounts(const char* flag, const std::vector<std::string>& texts, char u
                          unit == 'b' ? "bytes (1M, 512k), or a share of the distinct bytes (25%)"
                                      : "a number of entries, or auto");
     return false;
+  }
+  return true;
+}
+
+bool set_windows(const std::vector<std::string>& labels, StudyOptions* study, std::string* wrong) {
+  for (const std::string& label : labels) {
+    int64_t id = 0;
+    if (!parse_window_label(label, &id)) {
+      *wrong = fmt::format(
+          "--window: '{}' is not allowed; allowed: the window's number, or RANK:NUMBER", label);
+      return false;
+    }
+    study->selection.window_ids.push_back(static_cast<uint64_t>(id));
   }
   return true;
 }
@@ -114,8 +128,8 @@ std::string apply(const Texts& texts, Arguments* arguments) {
   if (!set_policies(texts.policies, &study, &wrong) ||
       !set_amounts("--storage", texts.storages, 'b', &study.storages, &wrong) ||
       !set_amounts("--index", texts.indexes, 'n', &study.indexes, &wrong) ||
-      !set_mode(texts.mode, &study, &wrong) || !set_model(texts.model, &study, &wrong) ||
-      !set_library(texts.set, &study, &wrong))
+      !set_windows(texts.windows, &study, &wrong) || !set_mode(texts.mode, &study, &wrong) ||
+      !set_model(texts.model, &study, &wrong) || !set_library(texts.set, &study, &wrong))
     return wrong;
   if (study.shares() && arguments->task != Task::study)
     return std::string(study.by_host ? "--by-host" : "--ranks-per-node") +
@@ -175,7 +189,7 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
   of_windows.push_back(
       app.add_option("--mode", texts.mode, "as-traced, transparent, coherent, always or user")
           ->capture_default_str());
-  list("--window", study.selection.window_ids, "Only this window; may be repeated")
+  list("--window", texts.windows, "Only this window, as reports name it; may be repeated")
       ->type_name("ID");
   app.add_flag("--strict-flush", study.selection.strict_flush,
                "Mode transparent: every completion is an acquire, though nobody writes");

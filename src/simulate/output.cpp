@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "simulate/output_json.h"
 #include "telemetry/report.h"
+#include "telemetry/window_id.h"
 
 namespace nearcache::simulate {
 namespace {
@@ -98,14 +99,15 @@ std::string head_text(const StudyOptions& options, const Study& study) {
     const Mode mode = options.selection.mode.value_or(static_cast<Mode>(window.mode));
     text +=
         fmt::format("window {}{}: mode {}, {} gets, {} distinct of {} together, {} rank{}\n",
-                    window.id, window.name.empty() ? "" : " " + text_for_terminal(window.name),
+                    window_label(static_cast<int64_t>(window.id)),
+                    window.name.empty() ? "" : " " + text_for_terminal(window.name),
                     mode_name(mode), window.gets, window.distinct_keys,
                     bytes_text(window.distinct_bytes), window.ranks, window.ranks == 1 ? "" : "s");
     if (mode == Mode::off)
       text += fmt::format(
           "window {} was traced in mode off, so nothing is cached: --mode says by which rule to "
           "replay it\n",
-          window.id);
+          window_label(static_cast<int64_t>(window.id)));
   }
   return text;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 namespace nearcache::simulate {
 
@@ -54,13 +55,24 @@ std::string look_through(const std::string& path, RankTrace* trace, CostSamples*
   return reader.error();
 }
 
-uint64_t next_write_of_others(const std::vector<RankTrace>& traces, const RankTrace& own,
-                              uint64_t now) {
-  uint64_t first = UINT64_MAX;
+std::vector<const RankTrace*> met_by(const RankTrace& own, const std::vector<RankTrace>& traces) {
+  std::unordered_set<uint64_t> ids;
+  for (const TraceWindowInfo& window : own.windows) ids.insert(window.id);
+  std::vector<const RankTrace*> met;
   for (const RankTrace& trace : traces) {
-    if (&trace == &own) continue;
-    const auto next = std::upper_bound(trace.writes.begin(), trace.writes.end(), now);
-    if (next != trace.writes.end()) first = std::min(first, *next);
+    if (&trace != &own &&
+        std::any_of(trace.windows.begin(), trace.windows.end(),
+                    [&](const TraceWindowInfo& window) { return ids.count(window.id) != 0; }))
+      met.push_back(&trace);
+  }
+  return met;
+}
+
+uint64_t next_write_in(const std::vector<const RankTrace*>& traces, uint64_t now) {
+  uint64_t first = UINT64_MAX;
+  for (const RankTrace* trace : traces) {
+    const auto next = std::upper_bound(trace->writes.begin(), trace->writes.end(), now);
+    if (next != trace->writes.end()) first = std::min(first, *next);
   }
   return first;
 }

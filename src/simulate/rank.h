@@ -38,10 +38,13 @@ struct RankTrace {
 
 constexpr uint64_t write_apart = 100'000;  // ns
 
-// Returns the time of the first write by another rank after `now`, in ns of the clock common to all
+// Returns the traces of the other ranks with which a rank shares a window: these tell it that they
+// write, whichever window they write to.
+std::vector<const RankTrace*> met_by(const RankTrace& own, const std::vector<RankTrace>& traces);
+
+// Returns the time of the first write in these traces after `now`, in ns of the clock common to all
 // ranks; UINT64_MAX if there is none.
-uint64_t next_write_of_others(const std::vector<RankTrace>& traces, const RankTrace& own,
-                              uint64_t now);
+uint64_t next_write_in(const std::vector<const RankTrace*>& traces, uint64_t now);
 
 // Reads the whole trace once, and adds its sampled costs to `costs`. Returns an empty string, or
 // what is wrong with it.
@@ -70,7 +73,7 @@ class RankParts {
   template <class Make>
   RankParts(const std::vector<RankTrace>& traces, const RankTrace& trace,
             const Selection& selection, Make make)
-      : selection_(selection), traces_(traces), trace_(trace) {
+      : selection_(selection), others_(met_by(trace, traces)), trace_(trace) {
     acquire(trace.header.start_ns);
     for (uint32_t at = 0; at < trace.windows.size(); ++at)
       parts_.push_back(selection.has(trace.windows[at]) ? make(at, &acquires_) : nullptr);
@@ -115,7 +118,7 @@ class RankParts {
   // still serve what has not changed.
   void acquire(uint64_t now) {
     acquires_.add(false);
-    others_write_ = next_write_of_others(traces_, trace_, now);
+    others_write_ = next_write_in(others_, now);
     acquires_.quiet = !selection_.strict_flush;
     fetching_ = false;
   }
@@ -158,10 +161,10 @@ class RankParts {
   }
 
   const Selection selection_;
-  const std::vector<RankTrace>& traces_;
+  const std::vector<const RankTrace*> others_;  // ranks that tell this one of their writes
   const RankTrace& trace_;
   Acquires acquires_;
-  uint64_t others_write_ = 0;  // time of the next write by another rank after the last acquire
+  uint64_t others_write_ = 0;  // time of their next write after the last acquire
   bool fetching_ = false;      // a fetching operation may be outstanding
   std::vector<std::unique_ptr<Part>> parts_;
 };

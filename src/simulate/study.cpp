@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "simulate/node_cache.h"
+#include "telemetry/window_id.h"
 
 namespace nearcache::simulate {
 namespace {
@@ -362,7 +363,8 @@ std::string look_through(const StudyOptions& options, Traces* traces) {
                              [id](const TraceWindowInfo& window) { return window.id == id; });
         });
     if (!known)
-      return fmt::format("--window {}: the trace{} no such window", id,
+      return fmt::format("--window {}: the trace{} no such window",
+                         window_label(static_cast<int64_t>(id)),
                          options.traces.size() == 1 ? " has" : "s have");
   }
   return {};

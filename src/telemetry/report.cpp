@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "telemetry/window_id.h"
+
 namespace nearcache {
 namespace {
 
@@ -294,7 +296,7 @@ std::string report_text(const Report& report) {
   for (const WindowReport& window : report.windows) {
     const std::string what = !mpi            ? printable(window.name)
                              : window.id < 0 ? "windows"
-                                             : "window " + std::to_string(window.id);
+                                             : "window " + window_label(window.id);
     if (!window.bypass.empty())
       text += "  " + what + "   not cached: " + printable(window.bypass) + "\n";
     if (!window.incoherent.empty())

@@ -30,7 +30,7 @@ struct RankReport {
 };
 
 struct WindowReport {
-  int id = 0;  // negative: a row for all windows left alone for one reason
+  int64_t id = 0;  // (window_id.h); negative: a row for all windows left alone for one reason
   std::string name;
   std::string mode;
   std::string policy;

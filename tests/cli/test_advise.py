@@ -494,6 +494,52 @@ def test_traces_of_one_host_are_asked_what_one_cache_would_save(nearcache, tmp_p
     assert not apart["helps"] and apart["windows"][0]["shared"] is None
 
 
+def halves(folder, mode, second):
+    """The traces of four ranks, two of which have a window, and the others another one.
+    `second(trace, other)`: what a rank of the second does at each step."""
+    for rank in range(4):
+        window = 0 if rank < 2 else 2 << 32
+        trace = Trace(rank, 4, mode, window=window, group=(rank % 2, 2), name=b"")
+        other = 1 - rank % 2
+        for _ in range(5000):
+            trace.later(20000)
+            if rank < 2:
+                trace.get(other, 64, 8).flush(other)
+            else:
+                second(trace, other)
+        trace.write(folder / f"t.{rank}.nctrace")
+    return folder / "t"
+
+
+def test_a_window_of_some_ranks_is_judged_by_their_traces_alone(nearcache, tmp_path):
+    traces = halves(tmp_path, "off", lambda trace, other: trace.put(other, 64, 8).flush(other))
+    done = nearcache("advise", "--from", traces, "--model", "20000,0.1", "--json", "-")
+    advice = json.loads(done.stdout)
+    first, second = advice["windows"]
+    assert (first["id"], first["ranks"], first["mode"]) == (0, 2, "coherent") and first["helps"]
+    assert (second["id"], second["gets"]) == (2 << 32, 0)
+    # As many ranks have no part in it. What others write elsewhere ends no phase of its readers.
+    assert first["saved_seconds"] > 0.97 * 5000 * 19.9e-6
+    assert advice["saved_seconds"] == pytest.approx(first["saved_seconds"] / 2)
+    assert advice["saved_seconds"] < advice["get_seconds"] <= advice["wall_seconds"]
+    assert advice["complete"]
+    words = nearcache("advise", "--from", traces, "--model", "20000,0.1").stdout
+    assert "window 0: mode coherent" in words and "window 2:0: no rank read another rank's" in words
+
+
+def test_the_savings_of_windows_of_different_ranks_are_no_sum_for_each_rank(nearcache, tmp_path):
+    traces = halves(tmp_path, "off", lambda trace, other: trace.get(other, 64, 8).flush(other))
+    done = nearcache("advise", "--from", traces, "--model", "20000,0.1", "--json", "-")
+    advice = json.loads(done.stdout)
+    saved = [window["saved_seconds"] for window in advice["windows"]]
+    assert len(saved) == 2 and advice["saved_seconds"] == pytest.approx(sum(saved) / 2)
+    assert advice["saved_seconds"] < advice["get_seconds"]
+    only = nearcache("simulate", traces, "--window", "2:0", "--model", "20000,0.1", "--json", "-")
+    assert [window["id"] for window in json.loads(only.stdout)["windows"]] == [2 << 32]
+    both = nearcache("simulate", traces, "--mode", "always", "--model", "20000,0.1")
+    assert "window 0: mode always" in both.stdout and "window 2:0: mode always" in both.stdout
+
+
 def test_small_gets_of_scattered_places_have_room(nearcache, tmp_path):
     """8 bytes take 16 of a storage: what holds all of them is more than their bytes."""
     places = list(range(2000))

@@ -276,6 +276,8 @@ def test_trace_that_was_cut_off_is_used_and_said_so(nearcache, tmp_path):
         (["{run}", "--storage", "lots"], "a share of the distinct bytes"),
         (["{run}", "--mode", "off"], "as-traced"),
         (["{run}", "--window", "6"], "no such window"),
+        (["{run}", "--window", "3:5"], "--window 3:5: the traces have no such window"),
+        (["{run}", "--window", "3:4294967296"], "RANK:NUMBER"),
         (["{run}", "--model", "12"], "L,G"),
         (["{run}", "--set", "anchors"], "NAME=VALUE"),
         (["{run}", "--set", "ankors=2"], "anchors"),

@@ -23,8 +23,11 @@ MANY = 5000 * "9"  # digits that Python will not convert
         (["report", "x", "--width", "59"], "59 is not in the range"),
         (["report", "x", "y"], "unexpected extra argument"),
         (["compare", "x"], "missing argument 'B'"),
-        (["simulate", "x", "--window", "-1"], "-1 is not in the range"),
-        (["simulate", "x", "--window", "first"], "'first' is not a valid integer"),
+        (["simulate", "x", "--window", "-1"], "'-1' is neither a window's number nor RANK:NUMBER"),
+        (
+            ["simulate", "x", "--window", "first"],
+            "'first' is neither a window's number nor RANK:NUMBER",
+        ),
         (["simulate", "x", "--mode", "sometimes"], "'sometimes' is not one of"),
         (["advise"], "give either a command after --, or --from"),
         (["advise", "--from", "x", "--keep", "y"], "with --from nothing is run"),

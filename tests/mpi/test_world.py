@@ -83,6 +83,27 @@ def test_the_report_is_whole_where_no_window_spans_all_ranks(mpi, preload, tmp_p
     assert json.loads(report.read_text())["ranks"] == 4
 
 
+@pytest.mark.few_mpis
+def test_windows_of_groups_without_a_common_rank_are_told_apart(mpi, preload, tmp_path):
+    env = {"NEARCACHE_REPORT": str(tmp_path / "r.json"), "NEARCACHE_TRACE": str(tmp_path / "t")}
+    launch.run(mpi, 4, "world", "halves", env=env).check()
+    windows = json.loads((tmp_path / "r.json").read_text())["windows"]
+    assert [(window["id"], window["ranks"]) for window in windows] == [(0, 2), (2 << 32, 2)]
+    assert [window["counters"]["gets"] for window in windows] == [2 * 160, 2 * 160]
+    program = launch.BUILD / "bin" / "nearcache-simulate"
+    told = subprocess.run(
+        [program, "--safety", *(tmp_path / f"t.{rank}.nctrace" for rank in range(4))],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    ).stdout
+    assert [
+        (window["id"], window["ranks"], window["traced_ranks"], window["gets"])
+        for window in json.loads(told)["windows"]
+    ] == [(0, 2, 2, 320), (2 << 32, 2, 2, 320)]
+
+
 def test_ranks_in_different_numbers_of_groups_make_windows_together(mpi, preload):
     result = launch.run(mpi, 4, "world", "many_groups", timeout=60)
     if (

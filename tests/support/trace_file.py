@@ -34,7 +34,11 @@ class Trace:
         api=b"",
         program=b"program",
         name=b"rows",
+        window=5,
+        group=None,
     ):
+        """`window`: its id; `group`: the rank and the ranks in it, if they are not those of the
+        world."""
         texts = b"".join(
             struct.pack("<I", len(text)) + text
             for text in (host, program, b"MPI", b"", *([api] if api else []))
@@ -43,14 +47,30 @@ class Trace:
         self.head = b"NCTRACE\n" + struct.pack("<IIIIQ", *header) + texts
         # id, rank, ranks, own bytes, unit, mode, bytes of the name, name
         self.records = [
-            record(WINDOW, CREATED, 5, rank, ranks, 1 << 20, 1, MODES[mode], len(name)) + name,
-            record(WINDOW, SELECT, 5),
+            record(
+                WINDOW,
+                CREATED,
+                window,
+                *(group or (rank, ranks)),
+                *(1 << 20, 1, MODES[mode], len(name)),
+            )
+            + name,
+            record(WINDOW, SELECT, window),
         ]
         self.last = (0, 0)
 
     def get(self, target, displacement, size):
         self.records.append(
             record(GET, 4, zigzag(target - self.last[0]), zigzag(displacement - self.last[1]), size)
+        )
+        self.last = (target, displacement)
+        return self
+
+    def put(self, target, displacement, size):
+        self.records.append(
+            record(
+                WRITE, 0, zigzag(target - self.last[0]), zigzag(displacement - self.last[1]), size
+            )
         )
         self.last = (target, displacement)
         return self

@@ -44,9 +44,10 @@ class WindowAdvice:
     id: int
     mode: str  # recommended: off, transparent, coherent, user or always
     helps: bool
-    saved_seconds: float  # a rank, mean
+    saved_seconds: float  # a rank of the window, mean
     reasons: list[str]  # sentences, the most important first
     saved_seconds_least: float = 0.0  # the same if gets cost what the quickest of them took
+    ranks: int = 0  # of the window, with a trace
     gets: int = 0  # of other ranks' memory
     own_gets: int = 0  # of the rank's own, which needs no cache
     repeats: float = 0.0  # share of the gets
@@ -75,7 +76,7 @@ class WindowAdvice:
 class Advice:
     verdict: str  # helps, no, or unknown: it depends on what a get costs, or nothing was seen of the windows
     helps: bool
-    saved_seconds: float  # a rank, mean over ranks
+    saved_seconds: float  # a rank, mean over all ranks, also those that have no part in a window
     saved_seconds_least: float
     wall_seconds: float  # of the run; with a given cost of gets, what it would take there
     get_seconds: float  # a rank: what the gets cost in this run, were none cached

@@ -155,8 +155,10 @@ class Judge:
         return Advice(
             verdict="helps" if helped else "unknown" if unknown else "no",
             helps=bool(helped),
-            saved_seconds=sum(window.saved_seconds for window in helped),
-            saved_seconds_least=sum(window.saved_seconds_least for window in helped),
+            saved_seconds=sum(self.of_all(window, window.saved_seconds) for window in helped),
+            saved_seconds_least=sum(
+                self.of_all(window, window.saved_seconds_least) for window in helped
+            ),
             wall_seconds=self.wall,
             get_seconds=get_seconds,
             cost=self.cost,
@@ -169,6 +171,10 @@ class Judge:
             settings=settings_of(windows),
             notes=self.notes(complete),
         )
+
+    def of_all(self, window: WindowAdvice, seconds: float) -> float:
+        """Return a mean over the ranks of a window as one over all ranks."""
+        return seconds * window.ranks / max(1, self.traced)
 
     def all_there(self) -> bool:
         return self.whole and self.of_one_run and self.traced == self.ranks
@@ -233,6 +239,7 @@ class Judge:
             helps=False,
             saved_seconds=0.0,
             reasons=[],
+            ranks=window["traced_ranks"],
             gets=window["gets"],
             now=window["mode"],
             own_gets=window["own_gets"],
@@ -441,7 +448,7 @@ class Judge:
         alone_least = 0.0 if alone_is_no_help else advice.saved_seconds_least
         # Compare with the same, less certain estimate as for the shared cache.
         if advice.id in self.quiet:
-            row, a_rank = self.quiet[advice.id], 1e-9 / max(1, self.traced)
+            row, a_rank = self.quiet[advice.id], 1e-9 / max(1, advice.ranks)
             alone = max(alone, a_rank * self.scale * self.saved_by(row))
             alone_least = max(alone_least, min(alone, a_rank * self.saved_by(row, self.least)))
         # Both estimates assume room for everything, so any additional saving comes from data

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..plain import plain_lines
+from ..report_counts import window_label
 from ..values import size
 from .advice import DEFAULT, Advice, WindowAdvice
 from .answers import Cost
@@ -54,7 +55,7 @@ def gets_of(window: WindowAdvice) -> str:
 
 
 def window_lines(window: WindowAdvice) -> Iterator[str]:
-    title = f"window {window.id}"
+    title = f"window {window_label(window.id)}"
     if not window.helps:
         yield f"{title}: {'it depends' if window.undecided else 'leave it as it is'} ({gets_of(window)})"
     else:
@@ -135,7 +136,7 @@ def what_to_set(advice: Advice, command: Sequence[str] | None) -> Iterator[str]:
     for number, keys in helped.items():
         calls = "; ".join(f'MPI_Info_set(info, "{key}", "{value}")' for key, value in keys.items())
         if calls:
-            yield f"In the program (window {number}):  {calls}"
+            yield f"In the program (window {window_label(number)}):  {calls}"
 
 
 def windows_without_gets(advice: Advice) -> Iterator[str]:
@@ -143,7 +144,7 @@ def windows_without_gets(advice: Advice) -> Iterator[str]:
     if idle:
         own = sum(window.own_gets for window in idle)
         yield (
-            f"{'window' if len(idle) == 1 else 'windows'} {', '.join(str(window.id) for window in idle)}: no rank read another rank's memory"
+            f"{'window' if len(idle) == 1 else 'windows'} {', '.join(window_label(window.id) for window in idle)}: no rank read another rank's memory"
             + (f" ({own:,} gets of own memory)" if own else "")
         )
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from markupsafe import Markup, escape
 
-from ..report_counts import bytes_text
+from ..report_counts import bytes_text, window_label
 from ..report_parts import Adaptation, Details, Spread
 from . import scale
 from .parts import HALF, Figure, Section, Table, counted, drawings
@@ -165,7 +165,7 @@ def section(details: Details | None, wall_seconds: Spread) -> Section:
         [
             scale.seconds_text(row["ns"]),
             str(row["rank"]),
-            str(row["window"]),
+            window_label(row["window"]),
             counted(row["index_entries"]),
             bytes_text(row["storage_bytes"]),
         ]
@@ -174,7 +174,7 @@ def section(details: Details | None, wall_seconds: Spread) -> Section:
     columns = [
         ("time", "text"),
         ("rank", "number"),
-        ("window", "number"),
+        ("window", "text"),
         ("index, entries", "number"),
         ("storage", "number"),
     ]

@@ -18,6 +18,7 @@
 #include "mpi/window/sharing.h"
 #include "mpi/window/visibility.h"
 #include "mpi/window/window.h"
+#include "telemetry/window_id.h"
 
 namespace nearcache::mpi {
 namespace {
@@ -65,17 +66,17 @@ struct Agreed {
 };
 
 // Establishes what all ranks of a window must know alike, in one small reduction in addition to the
-// several that creation makes: the largest id that any of them would assign, whether displacement
-// units differ, whether every rank's calls are visible, the minimum and maximum of the memory
-// exposed, whether all can cover the window by phases, what coherence needs, whether some ranks
-// want to share a cache, whether another window has some of the memory, and whether a rank is
-// `late`, that is, did not wait for the others. A late rank says so and goes on; the others wait
-// for it, since all ranks that have met know that every rank calls this. Returns "", or why the
-// window is to be left alone.
+// several that creation makes: the largest number that any of them would assign and the lowest rank
+// of all, which make the window's id, whether displacement units differ, whether every rank's calls
+// are visible, the minimum and maximum of the memory exposed, whether all can cover the window by
+// phases, what coherence needs, whether some ranks want to share a cache, whether another window
+// has some of the memory, and whether a rank is `late`, that is, did not wait for the others. A
+// late rank says so and goes on; the others wait for it, since all ranks that have met know that
+// every rank calls this. Returns "", or why the window is to be left alone.
 std::string agree(MPI_Comm comm, const Creation& creation, bool late, bool visible,
                   WindowIdentity* identity, bool* has_room, bool* covered, Agreed* coherent,
                   bool* shares) {
-  Exchange exchange(14, 14);
+  Exchange exchange(15, 15);
   const int64_t unit = creation.unit;
   std::vector<uint64_t>& mine = exchange.sent();
   const std::vector<uint64_t>& most = exchange.received();
@@ -97,6 +98,7 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool late, bool visib
   mine[11] = static_cast<uint64_t>(own.first);
   mine[12] = identity->overlaps ? 1 : 0;
   mine[13] = late ? 1 : 0;
+  mine[14] = static_cast<uint64_t>(-int64_t{context.rank});
   if (next.Iallreduce(mine.data(), exchange.received().data(), static_cast<int>(mine.size()),
                       MPI_INT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
     return "MPI_Iallreduce failed";
@@ -109,7 +111,8 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool late, bool visib
     context.world.leave_alone(comm);
     return "another rank does not answer";
   }
-  identity->id = static_cast<int64_t>(most[0]);
+  const auto number = static_cast<int64_t>(most[0]);
+  identity->id = window_id(static_cast<int>(-static_cast<int64_t>(most[14])), number);
   identity->least_bytes = -static_cast<int64_t>(most[4]);
   *has_room = most[5] == 0;
   coherent->wanted = most[6] != 0 && most[7] < Board::slots;
@@ -125,7 +128,7 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool late, bool visib
     coherent->why_not = "another rank says that it cannot be";
   identity->unit = most[1] == -most[2] && unit > 0 ? unit : 0;
   const std::lock_guard lock(context.mutex);
-  context.next_window_id = std::max(context.next_window_id, identity->id + 1);
+  context.next_window_id = std::max(context.next_window_id, number + 1);
   return most[3] == 0 ? "" : "another rank's synchronisation is not visible";
 }
 
@@ -255,7 +258,7 @@ void remember_freed(MPI_Win handle, Window* window) {
 // The report has one row per reason, with an id that no window can have.
 void remember_left_alone(const std::string& reason) {
   const std::lock_guard lock(context.mutex);
-  int id = -1;
+  int64_t id = -1;
   for (const WindowReport& row : context.freed_windows) {
     if (row.id < 0 && row.bypass == reason) return;
     id = std::min(id, row.id - 1);
@@ -318,8 +321,8 @@ void share(Window* window, MPI_Comm comm, const Options& options, bool some) {
     if (why_not.empty()) why_not = alone_on_node;
   }
   if (!why_not.empty())
-    log(LogLevel::info, "window %lld is not shared by this rank: %s",
-        static_cast<long long>(window->identity().id), why_not.c_str());
+    log(LogLevel::info, "window %s is not shared by this rank: %s",
+        window_label(window->identity().id).c_str(), why_not.c_str());
   window->share(std::move(shared), why_not);
 }
 
@@ -362,7 +365,7 @@ void adopt(MPI_Win handle, const Creation& creation) {
   look_for_devices();
   if (awaits_invalidate) options.mode = Mode::transparent;
   if (creation.obstacle == Obstacle::none)
-    log(LogLevel::info, "window %lld: mode %s", static_cast<long long>(identity.id),
+    log(LogLevel::info, "window %s: mode %s", window_label(identity.id).c_str(),
         mode_name(options.mode));
   auto* window = new Window(std::move(identity), options, text_of(creation.obstacle));
   if (shares || (may_share && options.share == ShareUse::node))

@@ -11,6 +11,7 @@
 #include "mpi/process/network_model.h"
 #include "mpi/process/report_gather.h"
 #include "telemetry/report_file.h"
+#include "telemetry/window_id.h"
 
 namespace nearcache::mpi {
 
@@ -128,8 +129,8 @@ void Observer::window_created(const TracedWindow& window, const void* base) {
   if (base == nullptr || window.own_bytes == 0 || !context.options.trace_writes) return;
   const int range = context.coherence.tracker()->watch(base, window.own_bytes);
   watched_.push_back({static_cast<int64_t>(window.id), range, system_ns()});
-  log(LogLevel::info, "window %llu: own writes are found by %s",
-      static_cast<unsigned long long>(window.id), context.coherence.tracker()->means(range));
+  log(LogLevel::info, "window %s: own writes are found by %s",
+      window_label(watched_.back().window).c_str(), context.coherence.tracker()->means(range));
 }
 
 void Observer::window_closing(int64_t window) {

@@ -162,12 +162,13 @@ std::string threads() {
       level, {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE});
 }
 
-// Entries with the same id and size are one window, as seen by its ranks.
+// Entries with the same id are one window, as seen by its ranks. Ranks number the reasons for which
+// they left windows alone by themselves.
 class WindowMerger {
  public:
   void add(const WindowMessage& message) {
-    WindowReport& window = windows_[{message.id, message.ranks}];
-    window.id = static_cast<int>(message.id);
+    WindowReport& window = windows_[{message.id, message.id < 0 ? message.bypass : ""}];
+    window.id = message.id;
     window.ranks = message.ranks;
     window.mode = message.mode;
     window.policy = message.policy;
@@ -186,7 +187,7 @@ class WindowMerger {
   }
 
  private:
-  std::map<std::pair<int64_t, int32_t>, WindowReport> windows_;
+  std::map<std::pair<int64_t, std::string>, WindowReport> windows_;
 };
 
 }  // namespace

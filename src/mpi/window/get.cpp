@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mpi/window/window.h"
+#include "telemetry/window_id.h"
 
 namespace nearcache::mpi {
 
@@ -218,8 +219,8 @@ Window::Decision Window::decided(const RemoteGet& get, const CachedWindow::Decis
       break;
     case Answer::miss:
       if (transparent_) {
-        const uint64_t line = hash_key(
-            {get.key.displacement >> 6, get.key.target, static_cast<uint32_t>(identity_.id)});
+        const uint64_t line =
+            hash_key({get.key.displacement >> 6, get.key.target, window_hash(identity_.id)});
         context.phases.missed(line);
         if (coherent_ != nullptr) coherent_->missed(line);
       }

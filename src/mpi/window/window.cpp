@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "mpi/process/next.h"
 #include "mpi/rma/layer.h"
+#include "telemetry/window_id.h"
 
 namespace nearcache::mpi {
 
@@ -219,7 +220,7 @@ bool Window::ensure_cache() {
     return true;
   caching_ = plain_ = false;
   obstacle_ = "no memory for a cache within max_storage";
-  log(LogLevel::warning, "window %lld is not cached: %s", static_cast<long long>(identity_.id),
+  log(LogLevel::warning, "window %s is not cached: %s", window_label(identity_.id).c_str(),
       obstacle_.c_str());
   return false;
 }
@@ -253,7 +254,7 @@ bool Window::learn_plain_type(MPI_Datatype type) {
 WindowReport Window::report() const {
   WindowReport report;
   fill_counters(&report.counters);
-  report.id = static_cast<int>(identity_.id);
+  report.id = identity_.id;
   report.mode = mode_name(mode());
   report.policy = policy_name(options_.policy);
   report.ranks = identity_.ranks;

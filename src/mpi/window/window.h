@@ -38,7 +38,7 @@ class WindowLock : public OptionalLock {
 };
 
 struct WindowIdentity {
-  int64_t id = 0;  // agreed on by all ranks of the window
+  int64_t id = 0;  // agreed on by all ranks of the window (telemetry/window_id.h)
   MPI_Win handle = MPI_WIN_NULL;
   int rank = 0, ranks = 1;  // in the window's group
   int64_t unit = 1;         // displacement unit of all ranks, 0 if they differ
