@@ -25,11 +25,12 @@ def only_first_ones_miss(result, what, ranks, rounds=10):
     return len(found) == ranks and all(16 * (rounds - 1) <= each < 16 * rounds for each in found)
 
 
-def two_programs(mpi, way, env=None, timeout=60):
-    """Rank 0 with Nearcache, rank 1 without."""
+def two_programs(mpi, way, env=None, timeout=60, other=None):
+    """Rank 0 with Nearcache and `env`; rank 1 without, or with it and the environment `other`."""
     binary = str(mpi.binary("world"))
     first = ["env", *launch.rank_environment(mpi, True, (), (), env, False), binary, way]
-    second = ["env", *launch.rank_environment(mpi, False, (), (), None, False), binary, way]
+    with_it = other is not None
+    second = ["env", *launch.rank_environment(mpi, with_it, (), (), other, False), binary, way]
     surroundings = {**os.environ, **launch.launcher_variables()}
     return launch.execute(
         [*launch.launcher(mpi, 1), *first, ":", "-n", "1", *second], timeout, surroundings
@@ -50,6 +51,23 @@ def test_a_window_with_a_rank_without_nearcache_is_left_alone_and_said_so(mpi, p
     assert hits(result, "window") == [0, 0]
     assert "rank 0: another rank of this job does not answer" in result.output
     assert "no report is written" in result.output and not (tmp_path / "report.json").exists()
+
+
+@pytest.mark.few_mpis
+def test_a_report_is_written_if_rank_0_alone_wants_it(mpi, preload, tmp_path):
+    report = tmp_path / "report.json"
+    result = two_programs(mpi, "window", {"NEARCACHE_REPORT": str(report)}, other={}).check()
+    assert only_first_ones_miss(result, "window", 2)
+    counters = json.loads(report.read_text())["totals"]
+    assert counters["hits_full"] == sum(hits(result, "window"))
+
+
+@pytest.mark.few_mpis
+def test_no_rank_waits_for_a_report_that_rank_0_does_not_want(mpi, preload, tmp_path):
+    report = tmp_path / "report.json"
+    result = two_programs(mpi, "window", {}, other={"NEARCACHE_REPORT": str(report)}).check()
+    assert only_first_ones_miss(result, "window", 2) and not report.exists()
+    assert "rank 1 has option report, and rank 0 has not" in result.output
 
 
 @pytest.mark.few_mpis
@@ -187,6 +205,11 @@ def test_sessions_are_cached_and_reported_like_all_others(mpi, preload, tmp_path
     result = session_run(mpi, "sessions", env={"NEARCACHE_REPORT": str(report)})
     assert only_first_ones_miss(result, "sessions", 4)
     assert json.loads(report.read_text())["ranks"] == 2
+
+
+def test_keyvals_of_a_later_session_are_the_programs_own(mpi, preload):
+    result = session_run(mpi, "session_keyvals")
+    assert only_first_ones_miss(result, "session_keyvals", 4)
 
 
 def test_a_session_whose_end_failed_goes_on(mpi, preload, tmp_path):

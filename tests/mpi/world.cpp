@@ -220,6 +220,53 @@ void read_in_sessions() {
   }
 }
 
+int deleted = 0;  // attributes of the program's own
+int their_delete(MPI_Win, int, void* value, void*) {
+  expect(value == &deleted, "a keyval of the program has our attribute");
+  ++deleted;
+  return MPI_SUCCESS;
+}
+int their_delete_of_comm(MPI_Comm, int, void*, void*) {
+  expect(false, "a communicator has an attribute that the program never set");
+  return MPI_SUCCESS;
+}
+
+// MPI may end with the last session, and give later keyvals the handles of earlier ones.
+void make_keyvals_in_sessions() {
+  for (const char* name : {"first", "second"}) {
+    MPI_Session session = begin_session(nullptr);
+    MPI_Comm comm = all_of(session, name);
+    int rank = 0, keyvals[6], of_comm[3];
+    MPI_Comm_rank(comm, &rank);
+    const bool second = std::strcmp(name, "second") == 0;
+    for (int& keyval : of_comm)
+      if (second)
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, their_delete_of_comm, &keyval, nullptr);
+    for (int& keyval : keyvals)
+      if (second) MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, their_delete, &keyval, nullptr);
+    {
+      Words words(comm);
+      words.read(10);
+      for (const int keyval : keyvals) {
+        void* value = nullptr;
+        int found = 0;
+        if (!second) continue;
+        MPI_Win_get_attr(words.win(), keyval, &value, &found);
+        expect(found == 0, "a new keyval of the program has a value");
+        MPI_Win_set_attr(words.win(), keyval, &deleted);
+      }
+      tell(rank, words.end(comm).hits_full);
+    }
+    expect(deleted == (second ? 6 : 0), "attributes were not deleted along with the window");
+    MPI_Comm_free(&comm);
+    for (int& keyval : of_comm)
+      if (second) MPI_Comm_free_keyval(&keyval);
+    for (int& keyval : keyvals)
+      if (second) MPI_Win_free_keyval(&keyval);
+    MPI_Session_finalize(&session);
+  }
+}
+
 // Sets a switch of shim_mpi.
 void let_fail(const char* name, int times) {
   if (auto* shim = reinterpret_cast<void (*)(const char*, int)>(dlsym(RTLD_DEFAULT, "shim_fail")))
@@ -345,12 +392,14 @@ int main(int argc, char** argv) {
   what = argc > 1 ? argv[1] : "";
 #if MPI_VERSION >= 4
   if (way == "sessions") read_in_sessions();
+  if (way == "session_keyvals") make_keyvals_in_sessions();
   if (way == "failed_end") end_a_session_twice();
   if (way == "session_threads") threads_by_a_session();
   if (way == "late_threads") threads_after_a_session();
 #endif
-  if (way == "sessions" || way == "failed_end" || way == "session_threads" || way == "late_threads")
-    return failures > 0;
+  for (const char* own :
+       {"sessions", "session_keyvals", "failed_end", "session_threads", "late_threads"})
+    if (way == own) return failures > 0;
   MPI_Init(&argc, &argv);
   if (way == "window") read_in_world();
   if (way == "halves") read_in_halves();

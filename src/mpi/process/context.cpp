@@ -8,8 +8,11 @@
 #include "mpi/process/network_model.h"
 #include "mpi/process/next.h"
 #include "mpi/process/report_gather.h"
+#include "mpi/rma/elements_of.h"
 #include "mpi/rma/layer.h"
+#include "mpi/types/type_table.h"
 #include "mpi/window/window.h"
+#include "telemetry/report_file.h"
 
 namespace nearcache::mpi {
 
@@ -83,6 +86,7 @@ void context_start() {
   context.phases.configure(context.options.longest_age, repeats_before_asking());
   const std::string wrong = network_model_install(context.options.model);
   if (!wrong.empty() && context.rank == 0) log(LogLevel::warning, "%s", wrong.c_str());
+  context.world.offer_report(report_is_wanted(context.options.report));
   rma_install(context.options.rma);
   context.observer.start();
 }
@@ -100,6 +104,18 @@ static void tell_of_mode_user() {
       "cached in mode transparent");
 }
 
+// MPI may begin again, with a session, and give what it then makes handles that are known today.
+static void forget_handles() {
+  {
+    const std::lock_guard lock(context.mutex);
+    if (context.window_keyval != MPI_KEYVAL_INVALID) next.Win_free_keyval(&context.window_keyval);
+    context.window_keyval = MPI_KEYVAL_INVALID;
+  }
+  context.world.forget_keyval();
+  forget_types();
+  known_elements.clear();
+}
+
 void context_stop(bool for_good) {
   if (!context.home.here()) return;
   tell_of_mode_user();
@@ -111,6 +127,7 @@ void context_stop(bool for_good) {
   context.progress.stop();
   context.world.stop();
   for (Window* window : context.windows.all()) window->leave_short_ways();
+  if (context.sessions == 0) forget_handles();
 }
 
 }  // namespace nearcache::mpi

@@ -204,7 +204,14 @@ std::string library_line() {
 }
 
 void context_report() {
-  if (!report_is_wanted(context.options.report) || !context.started) return;
+  if (!context.started) return;
+  const bool wanted = report_is_wanted(context.options.report);
+  // Ranks that have met do alike: as rank 0 says, which writes the report.
+  const World& world = context.world;
+  if (wanted && world.all_met() && world.first_to_report() == context.rank && context.rank != 0)
+    log(LogLevel::warning, "no report is written: rank %d has option report, and rank 0 has not",
+        context.rank);
+  if (world.all_met() ? world.first_to_report() != 0 : !wanted) return;
   Gathering gathering;
   if (!gathering.start()) {
     if (context.rank == 0)

@@ -19,8 +19,8 @@ constexpr uint64_t hash_word(uint64_t sum, uint64_t word) {
 }
 
 // of the word that says where a rank is: it has said so; the kind of its RMA engine, 0 if it has
-// none
-constexpr uint64_t known_bit = 1, engine_bits = 0xfffe;
+// none; it wants a report
+constexpr uint64_t known_bit = 1, engine_bits = 0xfffe, report_bit = 0x10000;
 
 // Under SimGrid's SMPI, the simulated node, of which one process has many.
 std::string name_of_node() {
@@ -41,7 +41,9 @@ uint64_t hash_of(std::string_view text) {
   return sum;
 }
 
-uint64_t hash_of_node() { return (hash_of(name_of_node()) & ~engine_bits) | known_bit; }
+uint64_t hash_of_node() {
+  return (hash_of(name_of_node()) & ~(engine_bits | report_bit)) | known_bit;
+}
 
 template <class Meeting>
 int forget_meeting(MPI_Comm, int, void* attribute, void*) {
@@ -107,6 +109,12 @@ void World::stop() {
 #endif
 }
 
+void World::forget_keyval() {
+  const std::lock_guard lock(mutex_);
+  if (meeting_keyval_ != MPI_KEYVAL_INVALID) next.Comm_free_keyval(&meeting_keyval_);
+  meeting_keyval_ = MPI_KEYVAL_INVALID;
+}
+
 std::vector<int> World::members(MPI_Comm comm) const {
   MPI_Group group = MPI_GROUP_NULL;
   int size = 0;
@@ -139,7 +147,7 @@ std::shared_ptr<World::Meeting> World::begin_meeting(MPI_Comm comm,
                                                      const std::vector<int>& members) {
   auto meeting = std::make_shared<Meeting>(members);
   Exchange& exchange = meeting->exchange;
-  exchange.sent()[0] = hash_of_node() | engine_;
+  exchange.sent()[0] = hash_of_node() | engine_ | (wants_report_ ? report_bit : 0);
   if (!exchange.gather_to_all(comm)) return nullptr;
   next.Comm_set_attr(comm, meeting_keyval(), new std::shared_ptr<Meeting>(meeting));
   return meeting;
@@ -182,9 +190,12 @@ bool World::have_come(const std::shared_ptr<Meeting>& meeting, uint64_t patience
 }
 
 void World::learn(Meeting* meeting) {
-  for (size_t i = 0; i < meeting->members.size(); ++i)
-    nodes_[static_cast<size_t>(meeting->members[i])] =
-        meeting->exchange.received()[i] & ~engine_bits;
+  for (size_t i = 0; i < meeting->members.size(); ++i) {
+    const uint64_t word = meeting->exchange.received()[i];
+    nodes_[static_cast<size_t>(meeting->members[i])] = word & ~(engine_bits | report_bit);
+    if ((word & report_bit) != 0)
+      first_to_report_ = std::min(first_to_report_, meeting->members[i]);
+  }
   meeting->over = true;
   all_met_ = all_met_ || meeting->members.size() == nodes_.size();
 }

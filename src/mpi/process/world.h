@@ -17,6 +17,7 @@
 // only has sessions has no MPI_COMM_WORLD; the process set mpi://WORLD takes its place.
 #pragma once
 
+#include <climits>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -34,6 +35,8 @@ class World {
   void start(int* rank, int* ranks);
   // Releases all MPI objects. Called before the end of MPI.
   void stop();
+  // MPI ends: a session that begins later may get the same handle for another keyval.
+  void forget_keyval();
   // Whether the world's ranks are known: those of MPI_COMM_WORLD or mpi://WORLD.
   bool known() const { return group_known_; }
   // Whether they are those of MPI_COMM_WORLD.
@@ -60,6 +63,10 @@ class World {
   // Declares that this process has the RMA engine. `kind` says all that must be the same at ranks
   // whose engines are to work together. Call before any meeting.
   void offer_engine(std::string_view kind);
+  // Says whether this rank has option `report`. Call before any meeting.
+  void offer_report(bool wanted) { wants_report_ = wanted; }
+  // The lowest rank met that has it; INT_MAX if none has.
+  int first_to_report() const { return first_to_report_; }
   // Records that the engine takes no windows on `comm`. Called by all of its ranks alike, including
   // those that came too late for the others.
   void do_without_engine(MPI_Comm comm);
@@ -111,6 +118,7 @@ class World {
   int rank_ = 0, ranks_ = 1;
   MPI_Group group_{};
   uint64_t engine_ = 0;  // the kind of RMA engine, in engine_bits; 0: none
+  bool wants_report_ = false;
 #ifdef NEARCACHE_HAS_Session_init
   MPI_Session session_{};
   MPI_Comm everybody_{};  // of our session
@@ -124,6 +132,7 @@ class World {
   std::vector<std::pair<MPI_Comm, bool>> everybodies_;
   int meeting_keyval_ = MPI_KEYVAL_INVALID;  // attribute of communicators: their meeting
   bool all_met_ = false;
+  int first_to_report_ = INT_MAX;
   uint64_t most_on_node_ = 1;
   std::vector<std::shared_ptr<Meeting>> late_;
   std::vector<Exchange> unanswered_, left_;

@@ -101,6 +101,14 @@ const Layout* derived_layout(MPI_Datatype datatype) {
 
 }  // namespace
 
+void forget_types() {
+  TypeCache& cache = types();
+  const std::lock_guard lock(cache.mutex);
+  if (cache.keyval != MPI_KEYVAL_INVALID) next.Type_free_keyval(&cache.keyval);
+  cache.keyval = MPI_KEYVAL_INVALID;
+  named_types.clear();
+}
+
 const Layout* large_layout_of(MPI_Datatype datatype) {
   const Layout* layout = named_types.find(datatype);
   return layout != nullptr ? layout : derived_layout(datatype);

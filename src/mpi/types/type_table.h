@@ -35,6 +35,12 @@ class NamedTypes {
     ++count_;
   }
 
+  // Forgets all. The caller must ensure that no thread uses the table.
+  void clear() {
+    for (Slot& slot : slots_) slot.fact.store(nullptr, std::memory_order_relaxed);
+    count_ = 0;
+  }
+
  private:
   static constexpr int bits = 9;
   static constexpr size_t size = size_t{1} << bits;  // MPI has about 80 predefined types
@@ -61,6 +67,9 @@ const Layout* layout_of(MPI_Datatype datatype);
 // Like layout_of(), but also accepts types with more blocks than are cached, if those are allowed
 // (type_map.h).
 const Layout* large_layout_of(MPI_Datatype datatype);
+
+// MPI ends: forgets its handles.
+void forget_types();
 
 extern NamedTypes<Layout> named_types;
 
