@@ -152,6 +152,82 @@ void first_flush_of_an_exclusive_lock_goes_down() {
   MPI_Win_lock_all(0, words.win);
 }
 
+// In mode always a shared lock goes down with the first operation that needs it.
+void refused_lock_of_an_rget_leaves_nothing_to_the_next_get() {
+  Words words(100);
+  MPI_Win_set_errhandler(words.win, MPI_ERRORS_RETURN);
+  MPI_Win_unlock_all(words.win);
+  if (origin() && shimmed()) {
+    const auto lock = [&] { MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, words.win); };
+    lock();
+    EXPECT(words.read(1, 32, 2));
+    int64_t got = -1;
+    MPI_Request request = MPI_REQUEST_NULL;
+    const auto rget = [&](int64_t at) {
+      return MPI_Rget(&got, 1, MPI_INT64_T, 1, at, 1, MPI_INT64_T, words.win, &request);
+    };
+    // The first that is served finds out which request to give.
+    rget(32);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Win_unlock(1, words.win);
+    lock();
+    shim("shim_fail", "MPI_Win_lock", 1);
+    const int code = rget(72);
+    EXPECT_CACHED(code != MPI_SUCCESS);
+    shim("shim_fail", "MPI_Win_lock", 0);
+    if (code == MPI_SUCCESS) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT(words.read(1, 32, 8));  // more than is cached there
+    EXPECT(words.read(1, 72, 8) && words.read(1, 32, 8));
+    MPI_Win_unlock(1, words.win);
+  }
+  check::hidden_barrier();
+  MPI_Win_lock_all(0, words.win);
+}
+
+const Words* refused_words;
+bool handler_unlocks;
+int refusals;
+
+void use_the_window(MPI_Win*, int*, ...) {
+  if (++refusals > 1) return;
+  int64_t got = -1;
+  if (handler_unlocks) {
+    MPI_Win_unlock(1, refused_words->win);
+  } else {
+    EXPECT_CACHED(refused_words->get(&got, 1, 40) != MPI_SUCCESS);
+  }
+}
+
+void error_handler_uses_the_window_whose_lock_is_refused() {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Win_create_errhandler(use_the_window, &handler);
+  for (const bool unlocks : {false, true}) {
+    Words words(100);
+    MPI_Win_set_errhandler(words.win, handler);
+    MPI_Win_unlock_all(words.win);
+    if (origin() && shimmed()) {
+      refused_words = &words;
+      handler_unlocks = unlocks;
+      refusals = 0;
+      MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, words.win);
+      EXPECT(words.read(1, 5));
+      MPI_Win_unlock(1, words.win);
+      MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, words.win);
+      // Before it is known that the get must go down, and again then.
+      shim("shim_fail", "MPI_Win_lock", 2);
+      int64_t got = -1;
+      EXPECT_CACHED(words.get(&got, 1, 50) != MPI_SUCCESS && refusals >= 1);
+      shim("shim_fail", "MPI_Win_lock", 0);
+      if (unlocks && refusals > 0) MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, words.win);
+      EXPECT(words.read(1, 50) && words.read(1, 40));
+      MPI_Win_unlock(1, words.win);
+    }
+    check::hidden_barrier();
+    MPI_Win_lock_all(0, words.win);
+  }
+  MPI_Errhandler_free(&handler);
+}
+
 // Reads until no rank is known to write, so that what was read is kept although gets complete.
 void settle(const Words& words) {
   for (int turn = 0; turn < 20000 && check::cached(); ++turn) {
@@ -214,6 +290,44 @@ void a_barrier_fails_at_a_rank_that_writes() {
   expect(1000);
 }
 
+constexpr int about_to_create = 71, has_looked = 72;
+
+void let_the_other_look() {
+  int nothing = 0;
+  HIDDEN(MPI_Send)(&nothing, 1, MPI_INT, 0, about_to_create, MPI_COMM_WORLD);
+  HIDDEN(MPI_Recv)(&nothing, 1, MPI_INT, 0, has_looked, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+// Others may write by a window as soon as it is made, of which readers by an older window with the
+// same memory hear nothing.
+void memory_of_two_windows_is_not_kept_before_the_second_is_made() {
+  Words words(6400, "coherent");
+  if (!shimmed() || !check::cached()) return;
+  int nothing = 0;
+  const auto kept = [&] {
+    const uint64_t before = check::stats(words.win).hits_kept;
+    for (int at = 0; at < 6400; at += 64) EXPECT(words.read(1, at));
+    return check::stats(words.win).hits_kept - before;
+  };
+  int settled = 0;
+  for (int turn = 0; turn < 5000 && settled == 0; ++turn) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    int mine = origin() && kept() > 50 ? 1 : 0;
+    HIDDEN(MPI_Allreduce)(&mine, &settled, 1, MPI_INT, MPI_SUM, check::hidden_comm);
+  }
+  EXPECT_EQ(settled, 1);
+  if (origin()) {
+    MPI_Recv(&nothing, 1, MPI_INT, 1, about_to_create, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    EXPECT_EQ(kept(), 0u);
+    HIDDEN(MPI_Send)(&nothing, 1, MPI_INT, 1, has_looked, MPI_COMM_WORLD);
+  } else {
+    *static_cast<void (**)()>(dlsym(RTLD_DEFAULT, "shim_at_create")) = let_the_other_look;
+    MPI_Win second;
+    MPI_Win_create(words.memory.data(), 6400 * 8, 8, MPI_INFO_NULL, MPI_COMM_SELF, &second);
+    MPI_Win_free(&second);
+  }
+}
+
 // One thread's flush is completing its put while another thread reads the same word, which may be
 // older than the put.
 void get_during_another_threads_flush_of_a_put() {
@@ -253,10 +367,16 @@ int main(int argc, char** argv) {
        {"refused_tail_leaves_the_buffer_alone", refused_tail_leaves_the_buffer_alone},
        {"refused_get_is_not_counted", refused_get_is_not_counted},
        {"first_flush_of_an_exclusive_lock_goes_down", first_flush_of_an_exclusive_lock_goes_down},
+       {"refused_lock_of_an_rget_leaves_nothing_to_the_next_get",
+        refused_lock_of_an_rget_leaves_nothing_to_the_next_get},
+       {"error_handler_uses_the_window_whose_lock_is_refused",
+        error_handler_uses_the_window_whose_lock_is_refused},
        {"a_send_that_fails_tells_of_others",
         [=] { single ? a_send_that_fails_tells_of_others() : void(); }},
        {"a_barrier_fails_at_a_rank_that_writes",
         [=] { single ? a_barrier_fails_at_a_rank_that_writes() : void(); }},
+       {"memory_of_two_windows_is_not_kept_before_the_second_is_made",
+        [=] { single ? memory_of_two_windows_is_not_kept_before_the_second_is_made() : void(); }},
        {"get_during_another_threads_flush_of_a_put",
         [=] { single ? void() : get_during_another_threads_flush_of_a_put(); }}},
       single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE);

@@ -38,6 +38,14 @@ def test_no_writer_waits_for_an_owner_that_makes_no_calls(mpi, preload):
 
 
 @pytest.mark.few_mpis
+def test_memory_of_two_windows(mpi, preload):
+    if not keeps(mpi):
+        pytest.skip("with this MPI nothing is kept")
+    words = ("--single", "--only", "memory_of_two_windows_is_not_kept_before_the_second_is_made")
+    runs.run(mpi, "shim", 2, "faults", *words, env=COHERENT)
+
+
+@pytest.mark.few_mpis
 def test_strict_flush(mpi, preload):
     env = dict(COHERENT, NEARCACHE_STRICT_FLUSH="1")
     runs.run(mpi, "cached", 3, "coherent", *WITHOUT_LARGE, env=env, timeout=300)

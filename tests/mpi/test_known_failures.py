@@ -28,7 +28,9 @@ def test_edges(mpi, preload, layer):
 
 @pytest.mark.parametrize("threads", [True, False], ids=["threads", "single"])
 def test_calls_that_fail_and_syncs_that_are_overtaken(mpi, preload, threads):
-    result = runs.run(mpi, "shim", 2, "faults", *([] if threads else ["--single"]))
+    # the last one is test_coherent.py's
+    words = ["--except", "memory_of_two_windows_is_not_kept_before_the_second_is_made"]
+    result = runs.run(mpi, "shim", 2, "faults", *words, *([] if threads else ["--single"]))
     assert len(result.lines("ok")) >= 8
 
 

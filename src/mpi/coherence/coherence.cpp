@@ -77,6 +77,15 @@ void Coherence::exposes(MPI_Win handle, CoherentWindow* window, const void* base
   exposed_.push_back({handle, window, begin, end});
 }
 
+void Coherence::will_expose(const void* base, uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto begin = reinterpret_cast<uintptr_t>(base);
+  for (const Exposed& other : exposed_) {
+    if (other.window != nullptr && other.has_some_of(begin, begin + bytes))
+      other.window->own_stores().never("another window has a part of its memory");
+  }
+}
+
 void Coherence::no_longer_exposes(MPI_Win handle) {
   const std::lock_guard lock(mutex_);
   std::erase_if(exposed_, [&](const Exposed& memory) { return memory.handle == handle; });

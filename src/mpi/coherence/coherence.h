@@ -38,6 +38,9 @@ class Coherence {
   void exposes(MPI_Win handle, CoherentWindow* window, const void* base, uint64_t bytes,
                bool mapped_shared);
   void no_longer_exposes(MPI_Win handle);
+  // Nobody keeps anything of other windows that have a part of this memory: others are about to
+  // write to it, too.
+  void will_expose(const void* base, uint64_t bytes);
   // Returns true if some of it belongs to an existing window.
   bool is_exposed(const void* base, uint64_t bytes);
   void detached(MPI_Win handle, const void* base);  // part of a dynamic window

@@ -338,6 +338,12 @@ const char* text_of(Obstacle obstacle) {
 
 }  // namespace
 
+// Other ranks may use the window before this one has returned from its creation, with which nothing
+// need be done at a target. They may write to memory that an older window has, too.
+void will_expose(const void* base, MPI_Aint bytes) {
+  if (bytes > 0) context.coherence.will_expose(base, static_cast<uint64_t>(bytes));
+}
+
 void adopt(MPI_Win handle, const Creation& creation) {
   context_start();
   WindowIdentity identity;

@@ -26,6 +26,8 @@ struct Creation {
   const void* caller;  // return address of the program's call
 };
 
+// Called before the creation of a window with memory of the program's.
+void will_expose(const void* base, MPI_Aint bytes);
 // Collective; called when the window has been created.
 void adopt(MPI_Win handle, const Creation& creation);
 

@@ -341,7 +341,9 @@ def creation(row):
     kind = "".join(row.arguments)
     dynamic = str(kind == "dynamic").lower()
     return (
-        f"{head}{told(row)}  const int rc = {call};\n"
+        f"{head}{told(row)}"
+        + ("  will_expose(base, size);\n" if base == "base" else "")
+        + f"  const int rc = {call};\n"
         f"  if (rc == MPI_SUCCESS) adopt(*win, {{info, comm, {memory}, {unit}, {dynamic}, Obstacle::{OBSTACLES.get(kind, 'none')}, __builtin_return_address(0)}});\n"
         "  note_acquire();\n  return rc;\n}\n"
     )

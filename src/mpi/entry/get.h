@@ -165,8 +165,10 @@ int cached_rget(Window& window, const GetCall& call, MPI_Request* request, Issue
   if (request == nullptr) [[unlikely]]
     return issue();  // an error, which MPI reports
   if (window.locks_deferred()) [[unlikely]] {
-    if (const int rc = window.confirm_served(window.targets(call.target)); rc != MPI_SUCCESS)
+    if (const int rc = window.confirm_served(window.targets(call.target)); rc != MPI_SUCCESS) {
+      window.decides_nothing();
       return rc;
+    }
   }
   if (!window.caching()) {
     window.get_issued_uncached(call.target);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "mpi/mpi_api.h"
-#include "mpi/process/insist.h"
 #include "mpi/process/next.h"
 
 namespace nearcache::mpi {
@@ -14,17 +13,7 @@ namespace nearcache::mpi {
 class HiddenWindow {
  public:
   // Allocates memory for each rank of `comm`; null on failure. Collective.
-  void* allocate(MPI_Comm comm, MPI_Aint bytes, int unit) {
-    int rank = 0;
-    void* memory = nullptr;
-    next.Comm_rank(comm, &rank);
-    // not by MPI_Comm_dup, which calls the program's functions that copy attributes
-    if (next.Comm_split(comm, 0, rank, &comm_) != MPI_SUCCESS ||
-        next.Win_allocate(bytes, unit, MPI_INFO_NULL, comm_, &memory, &window_) != MPI_SUCCESS)
-      return nullptr;
-    return_errors(window_);
-    return memory;
-  }
+  void* allocate(MPI_Comm comm, MPI_Aint bytes, int unit);
   // Begins an epoch for all ranks, which lasts until free(). Nobody sends anything before all have
   // prepared their memory. Collective.
   void open() const {

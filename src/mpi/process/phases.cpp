@@ -100,7 +100,11 @@ void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
   }
   const std::lock_guard lock(mutex_);
   const uint32_t count = companions_;
-  if (!allocated || count == most_groups) return never_again();
+  if (!allocated) return never_again();
+  if (count == most_groups) {  // other threads have covered theirs since has_room()
+    unused_.push_back(std::move(group));
+    return never_again();
+  }
   if (!is_unified(group.window.get())) never_again();
   words_[count] = group.words;
   if (group.reader_words > 1) wide_ = 1;
@@ -123,16 +127,19 @@ void Phases::stop() {
   choose_word_of_readers();
   rma_look_again();
   acquires_->quiet = false;
+  std::vector<Companion*> all;
+  for (uint32_t i = 0; i < count; ++i) all.push_back(&groups_[i]);
+  for (Companion& group : unused_) all.push_back(&group);
   // threads elsewhere have created them in a different order
-  std::ranges::sort(groups_.begin(), groups_.begin() + count, {}, &Companion::order);
-  for (uint32_t i = 0; i < count; ++i) {
-    Companion& group = groups_[i];
-    if (!group.requests.empty())
-      next.Waitall(static_cast<int>(group.requests.size()), group.requests.data(),
+  std::ranges::sort(all, {}, [](const Companion* group) { return group->order; });
+  for (Companion* group : all) {
+    if (!group->requests.empty())
+      next.Waitall(static_cast<int>(group->requests.size()), group->requests.data(),
                    MPI_STATUSES_IGNORE);
-    group.window.free();
-    group = Companion();
+    group->window.free();
+    *group = Companion();
   }
+  unused_.clear();
   reading_ = on_the_way_ = false;
 }
 

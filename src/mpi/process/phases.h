@@ -22,6 +22,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/racy.h"
 #include "cache/get/acquires.h"
 #include "mpi/mpi_api.h"
 #include "mpi/process/hidden_window.h"
@@ -192,7 +193,7 @@ class Phases {
   Acquires* const acquires_;
   uint64_t phase_ = 0;
   bool miscounted_ = false;
-  uint64_t locked_in_ = 0;  // the last phase in which this rank locked exclusively, plus 1
+  Racy<uint64_t> locked_in_ = 0;  // the last phase in which this rank locked exclusively, plus 1
   static constexpr uint64_t nobody = 0, somebody = 1;
   void choose_word_of_readers() {
     const uint32_t count = companions_.load(std::memory_order_relaxed);
@@ -205,11 +206,13 @@ class Phases {
   std::atomic<uint32_t> companions_{0};
   std::array<const uint64_t*, most_groups> words_{};  // of each companion, for fast access
   std::array<Companion, most_groups> groups_;
+  std::vector<Companion> unused_;  // there was no room; to be freed with the others
   std::atomic<uint64_t> wide_{0};  // nonzero: some group's reader bits need more than one word
   std::atomic<bool> uncovered_{false};
   std::atomic<bool> on_the_way_{false};
   std::atomic<bool> reading_{false};  // this rank has announced itself as a reader
-  uint64_t expires_ = 0, age_ticks_ = UINT64_MAX / 2;
+  Racy<uint64_t> expires_ = 0;
+  uint64_t age_ticks_ = UINT64_MAX / 2;
 
   // Locations missed since the last acquire. Half of the table is for all of them, the other half
   // for one in 16, which finds repeats that are further apart.

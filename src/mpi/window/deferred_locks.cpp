@@ -114,7 +114,11 @@ int DeferredLocks::take_these(Window& window, Targets targets) {
     });
     if (next_one == locks_.end()) break;
     const Lock its = *next_one;
+    // MPI has refused it, and calls an error handler that uses the window
+    if (its.state == State::being_taken && its.taker == std::this_thread::get_id())
+      return MPI_ERR_RMA_SYNC;
     if (its.state == State::waiting) count_waiting(false);
+    next_one->taker = std::this_thread::get_id();
     next_one->state = State::being_taken;
     let_go(lock);
     int rc = MPI_SUCCESS;
@@ -127,12 +131,14 @@ int DeferredLocks::take_these(Window& window, Targets targets) {
     }
     again(lock);
     if (!is_missing(its)) continue;
+    const auto found = find(its.target);
+    if (found == locks_.end()) return rc;  // an error handler has unlocked it
     if (rc != MPI_SUCCESS) {
-      find(its.target)->state = State::refused;
+      found->state = State::refused;
       return rc;
     }
     if (ends_at_acquires(window.mode())) {
-      find(its.target)->state = State::taken;
+      found->state = State::taken;
     } else {
       forget(its.target);
     }

@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "cache/get/targets.h"
@@ -74,7 +75,8 @@ class DeferredLocks {
     uint32_t target;
     int assert;
     State state;
-    uint64_t number;  // in the order of all deferred locks
+    uint64_t number;             // in the order of all deferred locks
+    std::thread::id taker = {};  // the thread that takes it
   };
   using Locks = std::vector<Lock>;
   static bool is_missing(const Lock& its) {

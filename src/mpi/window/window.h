@@ -289,6 +289,11 @@ class Window {
   };
   // `request`: the get is an Rget, which must not depend on another get's completion.
   Decision decide(const GetCall& call, bool request);
+  // No decide() follows, as the call has failed.
+  void decides_nothing() {
+    const WindowLock lock(mutex_);
+    absent_.known = false;
+  }
   // Serves a get that is a plain hit: predefined contiguous types, cached, valid. If it returns
   // false, decide() must follow and continues from what was found here.
   bool serve_plain_hit(const GetCall& call);

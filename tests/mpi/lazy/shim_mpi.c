@@ -5,7 +5,8 @@
  *
  *   shim_fail(name, times)   the next `times` calls of that name do nothing and return
  *                            MPI_ERR_OTHER. A wait or test that fails has freed its request and
- *                            transferred no data that may be relied on
+ *                            transferred no data that may be relied on; a lock that fails calls
+ *                            the window's error handler
  *   shim_hold()              from now on puts are held back until a flush, and the next flush waits
  *                            at a gate before it does anything. Gets return the target's contents
  *                            as of the call
@@ -19,6 +20,7 @@
  *   shim_most_at_once()      returns the most threads that were in MPI_Win_allocate and
  *                            MPI_Win_free at the same time; each call takes some milliseconds
  *                            longer. Returns 99 if a window was made on MPI_COMM_SELF
+ *   shim_at_create           a function called by the next MPI_Win_create, before it does anything
  *   shim_at_end              a function called after the objects above have ended and their statics
  *                            have been destroyed */
 #define _GNU_SOURCE
@@ -71,6 +73,7 @@ static unsigned late;
 static unsigned long distorted; /* bits */
 
 EXPORT void (*shim_at_end)(void);
+EXPORT void (*shim_at_create)(void);
 
 __attribute__((destructor)) static void end(void) {
   if (shim_at_end) {
@@ -166,6 +169,16 @@ int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void
                      MPI_Win* win) {
   window_begins(comm == MPI_COMM_SELF ? 99 : 1);
   return window_done(PMPI_Win_allocate(size, unit, info, comm, base, win));
+}
+
+int MPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm,
+                   MPI_Win* win) {
+  void (*const call)(void) = shim_at_create;
+  shim_at_create = NULL;
+  if (call) {
+    call();
+  }
+  return PMPI_Win_create(base, size, unit, info, comm, win);
 }
 
 int MPI_Win_free(MPI_Win* win) {
@@ -284,8 +297,16 @@ SYNCHRONISE(MPI_Win_flush_local_all, (MPI_Win win), (win))
 SYNCHRONISE(MPI_Win_unlock, (int rank, MPI_Win win), (rank, win))
 SYNCHRONISE(MPI_Win_unlock_all, (MPI_Win win), (win))
 SYNCHRONISE(MPI_Win_fence, (int assertion, MPI_Win win), (assertion, win))
-SYNCHRONISE(MPI_Win_lock, (int type, int rank, int assertion, MPI_Win win),
-            (type, rank, assertion, win))
+
+int MPI_Win_lock(int type, int rank, int assertion, MPI_Win win) {
+  if (fails("MPI_Win_lock")) {
+    PMPI_Win_call_errhandler(win, MPI_ERR_OTHER);
+    return MPI_ERR_OTHER;
+  }
+  pass_gate();
+  would_wait(win);
+  return PMPI_Win_lock(type, rank, assertion, win);
+}
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   const int result = PMPI_Wait(request, status);
