@@ -105,6 +105,16 @@ def test_code_in_prose_begins_and_ends_with_no_blank(document):
 
 
 @named
+def test_no_line_within_a_paragraph_begins_like_an_item(document):
+    """Wrapped prose in which a dash or a plus comes first in a line becomes a list."""
+    text = re.sub(r"```.*?```", "", words(document), flags=re.S)
+    for paragraph in re.split(r"\n\s*\n", text):
+        first, *rest = paragraph.strip("\n").split("\n")
+        if not re.match(r" *(?:[-*+]|\d+\.) |    ", first):
+            assert [line for line in rest if re.match(r" {0,3}(?:[-*+]|1[.)]) ", line)] == []
+
+
+@named
 def test_variables_that_are_named_exist(document, tables_text):
     known = {option.variable for option in tables.parse(tables_text).options} | OTHER_VARIABLES
     found = set(re.findall(r"\bNEARCACHE_[A-Z][A-Z_]*[A-Z]\b", words(document)))
