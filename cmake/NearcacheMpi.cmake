@@ -4,6 +4,7 @@
 # lists MPI_<tag>_INCLUDES, _DEFINES, _LINK and _FAMILY, _WRAPPER are set; NEARCACHE_MPI_TAGS holds all tags.
 #
 #   nearcache_find_mpis()
+#   nearcache_check_what_was_found()       after nearcache_find_shmems(): fails without any MPI and OpenSHMEM
 #   nearcache_mpi_program(name SOURCES a.cpp ... [ARCHIVES name ...] [LIBS lib ...] [FAMILIES mpich openmpi abi] [SIMULATED] [ON_DEMAND | FEW])
 #       -> build/bin/<tag>/<name>, target <name>.<tag>, one for every MPI found; ON_DEMAND: `all` builds the first one only;
 #          FEW: `all` builds those of the newest MPI of each family (NEARCACHE_EVERY_MPI: of all), as the tests run no others;
@@ -53,12 +54,28 @@ function(nearcache_find_mpis)
     set(MPI_${tag}_WRAPPER ${path} PARENT_SCOPE)
   endforeach()
   unset(path CACHE)
-  if(NOT tags)
-    message(FATAL_ERROR "No MPI was found: install mpich or openmpi, or name one with -DNEARCACHE_MPICC=/path/mpicc")
+  if(NEARCACHE_MPICC AND NOT tags)
+    message(FATAL_ERROR "NEARCACHE_MPICC: none of these is the compile wrapper of an MPI that is known: ${NEARCACHE_MPICC}")
   endif()
   set(NEARCACHE_MPI_TAGS ${tags} PARENT_SCOPE)
   nearcache_newest_of_each_family(few ${tags})
   set(NEARCACHE_FEW_MPI_TAGS ${few} PARENT_SCOPE)
+endfunction()
+
+# Without an MPI there may be an OpenSHMEM; without either there is nothing to build for, unless
+# NEARCACHE_MPICC=none says that this is intended.
+function(nearcache_check_what_was_found)
+  if(NEARCACHE_MPI_TAGS OR NEARCACHE_MPICC STREQUAL "none")
+    return()
+  endif()
+  if(NEARCACHE_SHMEM_TAGS)
+    message(STATUS "MPI: no mpicc was found (NEARCACHE_MPICC=/path/mpicc names one); its front end is not built")
+    return()
+  endif()
+  message(FATAL_ERROR "Neither an MPI nor an OpenSHMEM was found. Install mpich or openmpi, or name the compile wrapper:
+  CMake:            -DNEARCACHE_MPICC=/path/mpicc or -DNEARCACHE_OSHCC=/path/oshcc
+  nearcache build:  --mpicc /path/mpicc or --oshcc /path/oshcc
+-DNEARCACHE_MPICC=none builds what needs neither.")
 endfunction()
 
 # One MPICH and one Open MPI: enough for anything that does not depend on the MPI.
@@ -183,11 +200,14 @@ endfunction()
 # The tag of SimGrid's SMPI, simgrid-<version>; empty if it is not installed. Also sets
 # MPI_<tag>_INCLUDES.
 function(nearcache_simgrid_tag tag_out)
+  set(${tag_out} "" PARENT_SCOPE)
+  if(NEARCACHE_MPICC STREQUAL "none")
+    return()
+  endif()
   find_program(NEARCACHE_SMPICXX smpicxx)
   find_path(NEARCACHE_SMPI_INCLUDE smpi/mpi.h)
   find_library(NEARCACHE_SIMGRID_LIBRARY simgrid)
   mark_as_advanced(NEARCACHE_SMPICXX NEARCACHE_SMPI_INCLUDE NEARCACHE_SIMGRID_LIBRARY)
-  set(${tag_out} "" PARENT_SCOPE)
   if(NOT NEARCACHE_SMPICXX OR NOT NEARCACHE_SMPI_INCLUDE OR NOT NEARCACHE_SIMGRID_LIBRARY)
     return()
   endif()

@@ -263,6 +263,97 @@ def test_what_a_parent_project_sets_holds_when_it_is_first_configured(tmp_path):
     assert "-- MPI " not in said and "-- OpenSHMEM " not in said
 
 
+def test_all_of_another_project_builds_only_what_its_targets_need(tmp_path):
+    """Whatever MPI, OpenSHMEM and simulator there is; the headers need no compilation."""
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(parent C CXX)\n"
+        f'add_subdirectory("{launch.ROOT}" nearcache)\n'
+        "add_executable(plain plain.c)\ntarget_link_libraries(plain PRIVATE nearcache::headers)\n"
+    )
+    (tmp_path / "plain.c").write_text(
+        "#include <nearcache/stats.h>\nint main(void) { return (int)sizeof(nearcache_stats) == 0; }\n"
+    )
+    steps(tmp_path)
+    assert [path.name for path in tmp_path.rglob("*.o")] == ["plain.c.o"]
+
+
+def test_simulator_is_left_out_where_no_mpi_is_wanted(tmp_path):
+    simgrid = tmp_path / "smpicc"
+    simgrid.write_text("#!/bin/sh\necho SimGrid version 3.32\n")
+    simgrid.chmod(0o755)
+    code, said = configured(
+        launch.ROOT,
+        tmp_path / "build",
+        "-DNEARCACHE_MPICC=none",
+        "-DNEARCACHE_OSHCC=none",
+        *(f"-DNEARCACHE_{name}={simgrid}" for name in ("SMPICC", "SMPICXX", "SIMGRID_LIBRARY")),
+        f"-DNEARCACHE_SMPI_INCLUDE={tmp_path}",
+    )
+    assert code == 0, said
+    targets = subprocess.run(
+        ["cmake", "--build", tmp_path / "build", "--target", "help"], capture_output=True, text=True
+    ).stdout
+    assert "nearcache_cache" in targets and "simgrid" not in targets
+
+
+# CMake finds no program, so no compile wrapper either, once the compilers are known.
+WITHOUT_PROGRAMS = r"""
+cmake_minimum_required(VERSION 3.20)
+project(parent C CXX ASM)
+set(CMAKE_IGNORE_PATH ${PROGRAMS})
+set(NEARCACHE_BUILD_SIMULATE OFF)
+add_subdirectory(sources nearcache)
+"""
+
+
+@pytest.fixture
+def without_mpi(tmp_path):
+    """Configures the sources, without the MPIs of .deps, where there is no MPI; takes more settings."""
+    (tmp_path / "CMakeLists.txt").write_text(WITHOUT_PROGRAMS)
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    for path in launch.ROOT.iterdir():
+        if not path.name.startswith((".", "build")):
+            (sources / path.name).symlink_to(path)
+    folders = [*os.environ["PATH"].split(":"), "/usr/bin", "/bin", "/usr/local/bin"]
+
+    def run(*settings):
+        return configured(
+            tmp_path,
+            tmp_path / "build",
+            f"-DPROGRAMS={';'.join(folders)}",
+            f"-DPython3_EXECUTABLE={sys.executable}",
+            *settings,
+        )
+
+    return run
+
+
+def test_an_openshmem_is_enough_to_build_for(without_mpi, shmem):
+    code, said = without_mpi(f"-DNEARCACHE_OSHCC={shmem.wrapper}")
+    assert code == 0, said
+    assert "MPI: no mpicc was found" in said and f"OpenSHMEM {shmem.tag}: " in said
+
+
+def test_without_mpi_and_openshmem_it_says_how_to_name_one_or_do_without(without_mpi):
+    code, said = without_mpi()
+    assert code != 0
+    for words in (
+        "Neither an MPI nor an OpenSHMEM was found",
+        "-DNEARCACHE_MPICC=/path/mpicc",
+        "nearcache build: --mpicc /path/mpicc",
+        "-DNEARCACHE_MPICC=none",
+    ):
+        assert words in said, said
+    code, said = without_mpi("-DNEARCACHE_MPICC=none")
+    assert code == 0, said
+
+
+def test_a_wrapper_of_no_mpi_is_refused(tmp_path):
+    code, said = configured(launch.ROOT, tmp_path / "build", "-DNEARCACHE_MPICC=true")
+    assert code != 0 and "NEARCACHE_MPICC: none of these" in said, said
+
+
 def test_wheel_looks_for_no_mpi_and_says_which_packages_it_needs(tmp_path):
     code, said = configured(
         launch.ROOT,
