@@ -354,6 +354,53 @@ def test_a_wrapper_of_no_mpi_is_refused(tmp_path):
     assert code != 0 and "NEARCACHE_MPICC: none of these" in said, said
 
 
+@pytest.mark.one_mpi
+@pytest.mark.parametrize("inside", [True, False], ids=["below", "outside"])
+def test_absolute_folder_of_libraries(mpi, tmp_path, inside):
+    """As Nix and Guix give it. One below the prefix moves with it; another is named as it is."""
+    prefix = tmp_path / "prefix"
+    lib = prefix / "lib64" if inside else tmp_path / "elsewhere" / "lib"
+    code, said = configured(
+        launch.ROOT,
+        tmp_path / "build",
+        f"-DNEARCACHE_MPICC={mpi.wrapper}",
+        "-DNEARCACHE_OSHCC=none",
+        *(f"-DNEARCACHE_BUILD_{part}=OFF" for part in ("TESTS", "APPS", "BENCH", "SIMULATE")),
+        f"-DCMAKE_INSTALL_PREFIX={prefix}",
+        f"-DCMAKE_INSTALL_LIBDIR={lib}",
+        f"-DCMAKE_INSTALL_INCLUDEDIR={prefix}/include",
+    )
+    assert code == 0, said
+    made = tmp_path / "build" / "packaging"
+    pc = dict(
+        line.split("=", 1)
+        for line in (made / f"nearcache-mpi-{mpi.tag}.pc").read_text().splitlines()
+        if "=" in line and ":" not in line.split("=")[0]
+    )
+    folders = json.loads((made / "folders.json").read_text())
+    module = (made / "nearcache.lua").read_text()
+    if inside:
+        assert pc["prefix"] == "${pcfiledir}/../.."
+        assert pc["libdir"] == f"${{prefix}}/lib64/nearcache/{mpi.tag}"
+        assert folders["lib"] == "lib64" and 'pathJoin(prefix, "lib64/pkgconfig")' in module
+    else:
+        assert pc["prefix"] == str(prefix) and pc["libdir"] == f"{lib}/nearcache/{mpi.tag}"
+        assert folders["lib"] == str(lib) and f'"PKG_CONFIG_PATH", "{lib}/pkgconfig")' in module
+    assert pc["includedir"] == "${prefix}/include" and folders["include"] == "include"
+
+
+def test_commands_must_be_installed_below_the_prefix(tmp_path):
+    code, said = configured(
+        launch.ROOT,
+        tmp_path / "build",
+        "-DNEARCACHE_MPICC=none",
+        "-DNEARCACHE_OSHCC=none",
+        f"-DCMAKE_INSTALL_PREFIX={tmp_path}/prefix",
+        f"-DCMAKE_INSTALL_BINDIR={tmp_path}/bin",
+    )
+    assert code != 0 and "is not below CMAKE_INSTALL_PREFIX" in said, said
+
+
 def test_wheel_looks_for_no_mpi_and_says_which_packages_it_needs(tmp_path):
     code, said = configured(
         launch.ROOT,
