@@ -49,6 +49,9 @@ groff           cmd:groff
 chromium        browser
 fonts-dejavu-core font"
 
+# The build leaves out what needs these, so where they cannot be installed, it goes on without them.
+optional_packages="libfabric-dev"
+
 # What ./test --long needs to build packages.
 long_packages="
 debhelper       cmd:dh
@@ -97,7 +100,7 @@ clang_here() {
 }
 
 # Prints the version of this release's package clang, or nothing.
-version_of_clang() { apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n1; }
+version_of_clang() { apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n1 || true; }
 
 clang_present() {
     local clang version
@@ -126,14 +129,26 @@ browser_present() {
 # PyPI has shellcheck for x86_64 only (pyproject.toml, extra checks).
 shellcheck_present() { [ "$(uname -m)" = x86_64 ] || command -v shellcheck >/dev/null; }
 
+# Prints the folders of headers in which CMake looks for packages: those of CMAKE_PREFIX_PATH, and
+# those beside the folders of PATH (conda environments, module trees).
+header_folders() {
+    local folders=() dir
+    IFS=: read -r -a folders <<<"${CMAKE_PREFIX_PATH:-}"
+    for dir in ${folders[@]+"${folders[@]}"} /usr /usr/local; do echo "$dir/include"; done
+    IFS=: read -r -a folders <<<"$PATH"
+    for dir in "${folders[@]}"; do
+        case $dir in */bin | */sbin) echo "${dir%/*}/include" ;; esac
+    done
+}
+
 present() {
     local probe=$1 dir
     case $probe in
         cmd:*) command -v "${probe#cmd:}" >/dev/null ;;
         header:*)
-            for dir in /usr/include /usr/local/include; do
+            while read -r dir; do
                 [ -e "$dir/${probe#header:}" ] && return 0
-            done
+            done < <(header_folders)
             return 1 ;;
         python:*) python3 -c "import ${probe#python:}" >/dev/null 2>&1 ;;
         file:*) [ -e "${probe#file:}" ] ;;
@@ -163,37 +178,63 @@ package_name() {
         if [ "${version:-$least_clang}" -lt $least_clang ] && apt-cache show clang-$least_clang >/dev/null 2>&1; then
             version=$least_clang
             name=${name/clang/clang-$version} name=${name/clang-$version-rt/clang-rt-$version}
-        elif [ "$name" = libclang-rt-dev ] && ! apt-cache show libclang-rt-dev >/dev/null 2>&1; then
+        elif [ "$name" = libclang-rt-dev ] && [ -n "$version" ] && ! apt-cache show libclang-rt-dev >/dev/null 2>&1; then
             name=libclang-rt-$version-dev
             apt-cache show "$name" >/dev/null 2>&1 || name=libclang-common-$version-dev
         fi ;;
     esac
-    if [ "$name" = chromium ] && ! apt-cache show chromium >/dev/null 2>&1; then name=chromium-browser; fi
+    if [ "$name" = chromium ] && ! apt-cache show chromium >/dev/null 2>&1 &&
+        apt-cache show chromium-browser >/dev/null 2>&1; then
+        name=chromium-browser
+    fi
     echo "$name"
 }
 
+# sudo keeps no variables, so apt would not find its proxy.
 as_root() {
-    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+    local proxies=() name
+    for name in http_proxy https_proxy ftp_proxy no_proxy; do
+        [ -z "${!name:-}" ] || proxies+=("$name=${!name}")
+    done
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n env ${proxies[@]+"${proxies[@]}"} "$@"; fi
 }
 
 can_be_root() {
     [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null
 }
 
+# Ends the script for the packages in $2 that cannot be installed for the reason $1, unless all of
+# them are optional.
+without_packages() {
+    local reason=$1 package
+    for package in $2; do
+        case " $optional_packages " in *" $package "*) ;; *) fail "$reason ${2//$'\n'/ }" ;; esac
+    done
+    say "going on without ${2//$'\n'/ }, which cannot be installed here"
+}
+
 install_packages() {
-    local missing names=() package
+    local missing names="" package
     missing=$(missing_packages "$1")
     [ -n "$missing" ] || return 0
     say "missing Debian packages: ${missing//$'\n'/ }"
     [ -z "$dry_run" ] || return 0
-    command -v apt-get >/dev/null ||
-        fail "there is no apt-get here: install what these packages contain by hand: ${missing//$'\n'/ }"
-    can_be_root || fail "no root rights: please ask for: apt-get install ${missing//$'\n'/ }"
+    if ! command -v apt-get >/dev/null; then
+        without_packages "there is no apt-get here: install what these packages contain by hand:" "$missing"
+        return 0
+    fi
+    for package in $missing; do names+="${names:+ }$(package_name "$package")"; done
+    if ! can_be_root; then
+        without_packages "no root rights: please ask for: apt-get install" "$names"
+        return 0
+    fi
     say "apt-get update (log: .deps/apt.log)"
     as_root apt-get update >"$DEPS/apt.log" 2>&1 || say "apt-get update failed; going on with the lists at hand"
-    for package in $missing; do names+=("$(package_name "$package")"); done
-    say "apt-get install ${names[*]}"
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${names[@]}" \
+    names=""  # the lists may have changed
+    for package in $missing; do names+="${names:+ }$(package_name "$package")"; done
+    say "apt-get install $names"
+    # shellcheck disable=SC2086  # names are words
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $names \
         >>"$DEPS/apt.log" 2>&1 </dev/null ||
         { tail -n 15 "$DEPS/apt.log" >&2; fail "apt-get install failed; the whole log is .deps/apt.log"; }
     missing=$(missing_packages "$1")
@@ -247,8 +288,11 @@ install_mpi_venvs() {
 main() {
     local what=${1:-}
     dry_run=""
-    [ "${2:-}" != --dry-run ] || dry_run=1
-    case $what in demo | figures | test | long | lint) ;; *) fail "usage: scripts/setup.sh demo|figures|test|long|lint [--dry-run]" ;; esac
+    [ "${*:2}" != --dry-run ] || dry_run=1
+    case $what:$#:$dry_run in
+        demo:1: | figures:1: | test:1: | long:1: | lint:1: | demo:2:1 | figures:2:1 | test:2:1 | long:2:1 | lint:2:1) ;;
+        *) fail "usage: scripts/setup.sh demo|figures|test|long|lint [--dry-run]" ;;
+    esac
     # Compile wrappers and lists of folders (LD_PRELOAD, PATH) cannot quote these characters.
     case $ROOT in *[[:space:]:]*) fail "there is a blank or a colon in $ROOT: move the checkout to a folder without" ;; esac
     mkdir -p "$DEPS"

@@ -44,12 +44,12 @@ def checkout():
         yield folder
 
 
-def setup(checkout, *words, path=None, user=None):
+def setup(checkout, *words, path=None, user=None, **more):
     return subprocess.run(
         [shutil.which("bash"), checkout / "scripts" / "setup.sh", *words],
         capture_output=True,
         text=True,
-        env={"PATH": path or str(checkout / "bin"), "HOME": str(checkout)},
+        env={"PATH": path or str(checkout / "bin"), "HOME": str(checkout), **more},
         user=user,
         stdin=subprocess.DEVNULL,
     )
@@ -204,6 +204,104 @@ def test_user_without_rights_is_told_what_to_ask_for(checkout):
     assert "no root rights: please ask for: apt-get install g++ cmake ninja-build" in done.stderr
 
 
+def program(checkout, name, text=""):
+    (checkout / "bin" / name).unlink(missing_ok=True)
+    (checkout / "bin" / name).write_text(f"#!/bin/bash\n{text}\n")
+    (checkout / "bin" / name).chmod(0o755)
+
+
+# Knows the packages of an Ubuntu: the browser has another name, the runtime of clang a version.
+UBUNTU = """case "$*" in
+    "depends clang") echo "  Depends: clang-18" ;;
+    "show chromium-browser" | "show clang-16" | "show libclang-rt-18-dev") ;;
+    *) exit 100 ;;
+esac"""
+
+
+def test_what_to_ask_for_has_the_names_of_this_release(checkout):
+    program(checkout, "apt-get")
+    program(checkout, "apt-cache", UBUNTU)
+    program(checkout, "sudo", "exit 1")
+    program(checkout, "id", "echo 1000")
+    done = setup(checkout, "test")
+    assert done.returncode == 1
+    (asked,) = [line.split() for line in done.stderr.splitlines() if "please ask for" in line]
+    assert "chromium-browser" in asked and "libclang-rt-18-dev" in asked
+    assert "chromium" not in asked and "libclang-rt-dev" not in asked
+
+
+def test_names_stay_where_apt_has_no_lists(checkout):
+    program(checkout, "apt-get")
+    program(checkout, "apt-cache", "exit 100")
+    program(checkout, "sudo", "exit 1")
+    program(checkout, "id", "echo 1000")
+    (asked,) = [line.split() for line in setup(checkout, "test").stderr.splitlines()]
+    assert "chromium" in asked and "libclang-rt-dev" in asked and "clang" in asked
+
+
+def test_apt_behind_a_proxy_is_told_of_it(checkout):
+    """As sudo starts programs without the variables of its caller."""
+    program(checkout, "apt-get", f'echo "$1 by $http_proxy, $https_proxy" >>{checkout}/called')
+    program(checkout, "apt-cache", "exit 100")
+    program(checkout, "sudo", 'shift; exec env -u http_proxy -u https_proxy "$@"')
+    program(checkout, "true")
+    program(checkout, "id", "echo 1000")
+    setup(checkout, "demo", http_proxy="http://one:1", https_proxy="http://two:2")
+    assert (checkout / "called").read_text() == (
+        "update by http://one:1, http://two:2\ninstall by http://one:1, http://two:2\n"
+    )
+
+
+def without_headers(checkout):
+    """Lets the script look for headers as if the system's folders had none."""
+    script = checkout / "scripts" / "setup.sh"
+    text = script.read_text()
+    assert " /usr /usr/local;" in text
+    script.write_text(text.replace(" /usr /usr/local;", ";"))
+
+
+def header(checkout, name):
+    path = checkout / "opt" / "include" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+
+
+@pytest.mark.parametrize("how", ["PATH", "CMAKE_PREFIX_PATH"])
+def test_headers_are_found_where_cmake_finds_them(checkout, how):
+    """Conda environments and module trees have packages in a prefix of their own."""
+    without_headers(checkout)
+    header(checkout, "CLI/CLI.hpp")
+    assert "libcli11-dev" in setup(checkout, "demo", "--dry-run").stdout
+    prefix = checkout / "opt"
+    settings = (
+        {"path": f"{checkout}/bin:{prefix}/bin"} if how == "PATH" else {how: f"/nowhere:{prefix}"}
+    )
+    said = setup(checkout, "demo", "--dry-run", **settings).stdout
+    assert "libfmt-dev" in said and "libcli11-dev" not in said
+
+
+def test_demo_goes_on_without_libfabric_where_it_cannot_be_installed(checkout):
+    without_headers(checkout)
+    for name in ("CLI/CLI.hpp", "fmt/core.h", "nlohmann/json.hpp"):
+        header(checkout, name)
+    for name in ("g++", "cmake", "ninja", "mpicc.mpich", "mpiexec.mpich"):
+        program(checkout, name)
+    (checkout / "bin" / "chmod").symlink_to(shutil.which("chmod"))
+    (checkout / "bin" / "python3").write_text(PYTHON_WITHOUT_CHECKS)
+    (checkout / "bin" / "python3").chmod(0o755)
+    prefix = {"CMAKE_PREFIX_PATH": str(checkout / "opt")}
+    done = setup(checkout, "demo", **prefix)
+    assert done.returncode == 0, done.stderr
+    assert "going on without libfabric-dev" in done.stdout
+    program(checkout, "apt-get")
+    program(checkout, "sudo", "exit 1")
+    program(checkout, "id", "echo 1000")
+    again = setup(checkout, "demo", **prefix)
+    assert again.returncode == 0 and "going on without libfabric-dev" in again.stdout, again.stderr
+    (checkout / "bin" / "cmake").unlink()
+    assert "please ask for: apt-get install cmake" in setup(checkout, "demo", **prefix).stderr
+
+
 def test_machine_without_apt_is_told(checkout):
     done = setup(checkout, "demo")
     assert done.returncode == 1 and "there is no apt-get here" in done.stderr
@@ -211,6 +309,12 @@ def test_machine_without_apt_is_told(checkout):
 
 def test_wrong_use_is_told(checkout):
     assert "usage" in setup(checkout, "everything").stderr
+
+
+@pytest.mark.parametrize("words", [["--dryrun"], ["--dry-run", "now"], ["lint"], [""]])
+def test_a_word_that_it_does_not_know_installs_nothing(checkout, words):
+    done = setup(checkout, "demo", *words)
+    assert done.returncode == 1 and "usage" in done.stderr and not done.stdout
 
 
 @pytest.mark.parametrize("name", ["with blank", "with:colon"])
