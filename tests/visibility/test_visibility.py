@@ -57,6 +57,45 @@ def test_a_program_that_synchronises_by_pmpi_is_not_cached(mpi, preload, tmp_pat
     assert word == "left alone" and "the program calls PMPI_Win_flush_all" in output
 
 
+@pytest.mark.parametrize("is_profiler", [False, True])
+def test_a_library_that_synchronises_by_pmpi_is_seen_but_a_profiler_may(
+    mpi, preload, tmp_path, is_profiler
+):
+    library = build(
+        mpi,
+        tmp_path / "libhidden.so",
+        *("-shared", "-fPIC", HERE / "flush.c"),
+        *(["-DWRAPS"] if is_profiler else []),
+    )
+    word, output = outcome(mpi, program(mpi, tmp_path, "-DFLUSHED_ELSEWHERE", library))
+    assert word == ("cached" if is_profiler else "left alone")
+    assert ("libhidden.so calls PMPI_Win_flush_all" in output) == (not is_profiler)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["pmpi_barrier_", "pmpi_barrier__", "PMPI_BARRIER", "pmpi_barrier_f08_", "pmpir_barrier_f08_"],
+)
+def test_fortran_calls_of_pmpi_are_not_trusted(mpi, preload, tmp_path, name):
+    # No binding is needed to see that: the name is imported as a weak one.
+    word, output = outcome(mpi, program(mpi, tmp_path, f"-DFORTRAN={name}"))
+    assert word == "left alone" and f"the program calls {name}" in output
+
+
+@pytest.mark.parametrize(
+    "name, expected", [("pmpi_barrier_", "cached"), ("pmpir_barrier_f08_", "left alone")]
+)
+def test_what_fortran_calls_of_pmpi_end_in_is_looked_up(mpi, preload, tmp_path, name, expected):
+    """MPICH's binding calls MPI_Barrier for mpif.h, and PMPI_Barrier for mpi_f08."""
+    found = subprocess.run(
+        [mpi.wrapper, "-print-file-name=libmpichfort.so"], capture_output=True, text=True
+    ).stdout.strip()
+    if mpi.family != "mpich" or not Path(found).is_absolute():
+        pytest.skip("not MPICH with a Fortran binding")
+    words = (f"-DFORTRAN={name}", "-Wl,--no-as-needed", "-lmpichfort")
+    assert outcome(mpi, program(mpi, tmp_path, *words))[0] == expected
+
+
 def test_what_is_only_passed_on_need_not_be_seen(mpi, preload, tmp_path):
     assert outcome(mpi, program(mpi, tmp_path, "-DASKS_PMPI"))[0] == "cached"
 

@@ -2,7 +2,8 @@
  * -DMADE_ELSEWHERE: make_window is in a shared object, as if a part of the MPI library made it.
  * -DSENDS_PMPI: the program's messages pass by PMPI, which tells others of this rank only.
  * -DCALLS_PMPI: the program flushes by PMPI, which Nearcache does not see. -DASKS_PMPI: it asks for
- * the window's group so. */
+ * the window's group so. -DFLUSHED_ELSEWHERE: flush_all is in a shared object. -DFORTRAN=NAME: the
+ * program imports what a Fortran program does that calls PMPI_Barrier. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -16,10 +17,16 @@ static int make_window(void* memory, MPI_Aint size, MPI_Win* win) {
 }
 #endif
 
-#ifdef CALLS_PMPI
+#if defined(FLUSHED_ELSEWHERE)
+int flush_all(MPI_Win win);
+#elif defined(CALLS_PMPI)
 #define flush_all PMPI_Win_flush_all
 #else
 #define flush_all MPI_Win_flush_all
+#endif
+
+#ifdef FORTRAN
+__attribute__((weak)) void FORTRAN(MPI_Fint* comm, MPI_Fint* error);
 #endif
 
 int main(int argc, char** argv) {
@@ -41,6 +48,10 @@ int main(int argc, char** argv) {
   PMPI_Isend(&sent, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, &request);
   MPI_Recv(&received, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
+#endif
+#ifdef FORTRAN
+  MPI_Fint comm = MPI_Comm_c2f(MPI_COMM_WORLD), error;
+  if (FORTRAN) FORTRAN(&comm, &error);
 #endif
   flush_all(win);
   MPI_Win_unlock_all(win);

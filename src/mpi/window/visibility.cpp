@@ -100,7 +100,8 @@ struct MpiSymbols {
 
   explicit MpiSymbols(const LoadedObject& object) {
     for_each_symbol(object, [&](const char* name, bool is_defined) {
-      if (starts_with(name, "MPI_") || starts_with(name, "PMPI_") || starts_with(name, "mpi_"))
+      if (starts_with(name, "MPI_") || starts_with(name, "PMPI_") || starts_with(name, "mpi_") ||
+          starts_with(name, "pmpi"))
         (is_defined ? defined : imported).insert(name);
       return true;
     });
@@ -136,32 +137,71 @@ bool is_fortran_binding(const MpiSymbols& symbols) {
 }
 
 bool is_mpi_library(const LoadedObject& object, const MpiSymbols& symbols) {
-  return symbols.defined.contains("PMPI_Init") || object.name().starts_with("mca_") ||
-         object.name().starts_with("libmca_");
+  const std::string_view name = object.name();
+  return symbols.defined.contains("PMPI_Init") || name.starts_with("mca_") ||
+         name.starts_with("libmca_") || name.starts_with("liboshmem");
+}
+
+// It has wrappers of MPI's functions, which call those of PMPI.
+bool is_tool(const MpiSymbols& symbols) {
+  const auto first = symbols.defined.lower_bound("MPI_");
+  return first != symbols.defined.end() && first->starts_with("MPI_");
 }
 
 std::string quoted(const LoadedObject& object) {
   return object.path.empty() ? "the program" : std::string(object.name());
 }
 
-// Returns why one of `calls` made by `object` escapes us; empty if none does.
-// `is_caller_or_in_front`: the object's own calls matter, not only its bindings.
-std::string escape_of(const LoadedObject& object, bool is_caller_or_in_front,
-                      const std::vector<std::string>& calls) {
-  const MpiSymbols symbols(object);
-  if (is_mpi_library(object, symbols)) return {};
+// An object and its symbols.
+struct Object {
+  const LoadedObject* object;
+  MpiSymbols symbols;
+};
+
+// Returns the name by which `symbols` imports PMPI's form of `call` from C or Fortran, if that
+// passes us by; empty if it does not. Of MPICH, `pmpi_x_` ends in MPI_X, which we see.
+std::string pmpi_form(const MpiSymbols& symbols, const std::string& call,
+                      const std::vector<Object>& objects) {
+  if (symbols.imported.contains("P" + call)) return "P" + call;
+  const bool large = call.ends_with("_c");
+  const std::string plain = lower(large ? call.substr(0, call.size() - 2) : call),
+                    suffix = large ? "large_" : "";
+  for (const std::string& name : {"p" + plain, "pmpir_" + plain.substr(std::strlen("mpi_"))}) {
+    for (const char* form : {"_f08_", "_f08ts_"}) {
+      std::string entry = std::string(name).append(form).append(suffix);
+      if (symbols.imported.contains(entry)) return entry;
+    }
+  }
+  if (large) return {};
+  for (const std::string& entry :
+       {"p" + plain, "p" + plain + "_", "p" + plain + "__", upper("p" + plain)}) {
+    if (symbols.imported.contains(entry) && std::ranges::none_of(objects, [&](const Object& its) {
+          return its.symbols.defined.contains(entry) && its.symbols.imported.contains(call);
+        }))
+      return entry;
+  }
+  return {};
+}
+
+// Returns why one of `calls` made by `its` escapes us; empty if none does.
+// `is_caller_or_in_front`: also what it does as a tool.
+std::string escape_of(const Object& its, bool is_caller_or_in_front,
+                      const std::vector<std::string>& calls, const std::vector<Object>& objects) {
+  const auto& [object, symbols] = its;
+  if (is_mpi_library(*object, symbols)) return {};
   if (is_fortran_binding(symbols)) {
     for (const auto& call : calls)
       if (const auto entry = hidden_fortran_name(symbols, call))
-        return "the Fortran binding " + quoted(object) + " has " + *entry +
+        return "the Fortran binding " + quoted(*object) + " has " + *entry +
                ", which Nearcache does not see";
     return {};
   }
-  if (!is_caller_or_in_front) return {};
-  for (const auto& call : calls)
-    if (symbols.imported.contains("P" + call))
-      return quoted(object) + " calls P" + call + ", which Nearcache does not see" +
+  if (!is_caller_or_in_front && is_tool(symbols)) return {};
+  for (const auto& call : calls) {
+    if (const std::string form = pmpi_form(symbols, call, objects); !form.empty())
+      return quoted(*object) + " calls " + form + ", which Nearcache does not see" +
              (symbols.defined.contains(call) ? " (preload Nearcache before it)" : "");
+  }
   return {};
 }
 
@@ -169,12 +209,15 @@ std::string escape_of(const LoadedObject& object, bool is_caller_or_in_front,
 // may.
 std::string judge(const std::vector<LoadedObject>& objects, size_t caller, size_t own,
                   const std::vector<std::string>& calls) {
+  std::vector<Object> all;
+  all.reserve(objects.size());
+  for (const LoadedObject& object : objects) all.push_back({&object, MpiSymbols(object)});
   if (caller < objects.size() && caller != own &&
-      is_mpi_library(objects[caller], MpiSymbols(objects[caller])))
+      is_mpi_library(objects[caller], all[caller].symbols))
     return "it belongs to the MPI library (" + quoted(objects[caller]) + ")";
-  for (size_t i = 0; i < objects.size(); i++) {
+  for (size_t i = 0; i < all.size(); i++) {
     if (i == own) continue;
-    std::string escape = escape_of(objects[i], i < own || i == caller, calls);
+    std::string escape = escape_of(all[i], i < own || i == caller, calls, all);
     if (!escape.empty()) return escape;
   }
   return {};
