@@ -156,7 +156,8 @@ bool Engine::take_data(int from, const Message& message) {
   if (!pending_.take(head.token, from, &pending)) return false;
   if (pending.window == nullptr) return true;
   Status status = head.status;
-  bool fits = pending.by == Pending::By::reply && is_data(head.kind) == (pending.to != nullptr) &&
+  bool fits = pending.by == Pending::By::reply && pending.window->is_due(pending) &&
+              is_data(head.kind) == (pending.to != nullptr) &&
               (status != Status::ok || head.length == pending.length || !is_data(head.kind));
   if (head.kind == Kind::unsure_data)
     fits =
@@ -222,8 +223,8 @@ bool Engine::take_data_apart(int from, const Head& head, std::span<const std::by
   if (!pending_.take(head.token, from, &pending)) return false;
   if (pending.window == nullptr) return true;
   Status status = Status::ok;
-  const bool fits =
-      pending.by == Pending::By::reply && (head.kind == Kind::data || read_status(end, &status));
+  const bool fits = pending.by == Pending::By::reply && pending.window->is_due(pending) &&
+                    (head.kind == Kind::data || read_status(end, &status));
   // The program's own memory is missing.
   if (status == Status::ok && !in_place) status = Status::out_of_range;
   finish(pending, fits ? status : Status::lost_peer);
@@ -242,8 +243,8 @@ bool Engine::take_location(int from, const Message& message) {
   Pending pending;
   if (!pending_.take(message.head.token, from, &pending)) return false;
   if (pending.window == nullptr) return true;
-  const bool fits =
-      pending.by == Pending::By::location && (message.pieces.empty() || message.pieces.size() == 2);
+  const bool fits = pending.by == Pending::By::location && pending.window->is_due(pending) &&
+                    (message.pieces.empty() || message.pieces.size() == 2);
   if (fits) pending.window->located(pending.target, message.pieces);
   finish(pending, fits ? message.head.status : Status::lost_peer);
   return fits;

@@ -30,6 +30,7 @@ struct Pending {
   int peer = 0;              // rank in the job
   // the message that is answered: with the reply, all messages to the target up to it are executed
   uint64_t sequence = 0;
+  uint64_t before = 0;      // the last message to the target, before this one, that is answered
   uint64_t bytes = 0;       // issued to the target by then
   std::byte* to = nullptr;  // where fetched data goes; else null
   uint64_t length = 0;

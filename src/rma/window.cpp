@@ -140,6 +140,7 @@ uint64_t Window::expect_reply(int rank, Traffic* traffic, Pending pending) {
   pending.target = rank;
   pending.peer = members_.peer(rank);
   pending.sequence = traffic->issued;
+  pending.before = traffic->answered;
   pending.bytes = traffic->bytes;
   traffic->answered = traffic->issued;
   traffic->bytes_asked = traffic->bytes;
@@ -206,6 +207,13 @@ bool Window::all_landed() const {
   return transferred() && targets_.all_of([](const Target& to) {
     return to.traffic == nullptr || to.traffic->reached >= to.traffic->fetching;
   });
+}
+
+// A reply says that everything before it is executed and answered, so one that overtakes another
+// would have buffers given back in which the other's data is still to be written.
+bool Window::is_due(const Pending& pending) const {
+  const Target* const to = known(pending.target);
+  return to == nullptr || to->traffic == nullptr || to->traffic->reached >= pending.before;
 }
 
 void Window::answered(const Pending& pending, Status status) {

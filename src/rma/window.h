@@ -227,6 +227,8 @@ class Window {
   // Before closing: answers what still waits here.
   void refuse_held();
   bool take_token(int peer, const Message& message);
+  // Whether all replies of the target that were requested before this one are here.
+  bool is_due(const Pending& pending) const;
   void answered(const Pending& pending, Status status);
   void failed(int peer, Status status);
   void located(int rank, std::span<const Piece> where);

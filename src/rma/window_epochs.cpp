@@ -234,14 +234,15 @@ void Window::take_held(int peer, HeldMessages held) {
   if (!all) (for_post ? rare().before_post : rare().after_fence).emplace(peer, std::move(held));
 }
 
+// What waits for a lock has come before the rest.
 void Window::refuse_held() {
+  exposure_.refuse_held();
   if (rare_ != nullptr) {
     for (auto* const held : {&rare_->before_post, &rare_->after_fence}) {
       for (const auto& [peer, messages] : std::exchange(*held, {}))
         exposure_.refuse(peer, messages);
     }
   }
-  exposure_.refuse_held();
 }
 
 void Window::settle() {

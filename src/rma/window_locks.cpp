@@ -257,6 +257,7 @@ void Window::do_deferred(Near* near) {
   Target& to = target(near->rank);
   const int peer = members_.peer(near->rank);
   const uint64_t deferred = traffic(&to).issued;
+  traffic(&to).reached = deferred;  // replies are due to what is sent from now on
   bool sent = false;
   for (Deferred& each : all) {
     if (each.unlock) {

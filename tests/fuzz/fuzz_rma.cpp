@@ -53,7 +53,8 @@ class Attack {
       std::vector<std::byte> many(many_bytes);
       const uint8_t what = input_.byte() % 8;
       if (what < 2) fetch(victim, hostile, &own, &old);
-      if (what == 2) get(victim, hostile, many);
+      if (what == 2 || what == 3) get(victim, hostile, many);
+      if (what == 3) fetch(victim, hostile, &own, &old);  // whose answer must not come first
       // It also asks where the memory is, and may get an answer.
       if (what >= 6) read(victim, hostile);
       network_->fabric(hostile).send(victim, batch());

@@ -939,6 +939,41 @@ TEST(Rma, AnswersThatComeWhenTheirWindowIsClosedHarmNobody) {
   }
 }
 
+// What a reply implies would be wrong: a flush would return before a get, whose data would then be
+// written where the program no longer expects it.
+TEST(Rma, WhoAnswersBeforeItsTurnHasBrokenTheProtocolAndWritesNothing) {
+  enum class Early { data, body, acknowledged, located };
+  for (const Early early : {Early::data, Early::body, Early::acknowledged, Early::located}) {
+    const bool direct = early == Early::located;
+    Job job(2, 20, 4096, 1, Memories::arena, direct ? Network::direct : Network::messages);
+    constexpr size_t words = (64 << 10) / 8;  // of a message
+    std::vector<uint64_t> first(words), second(words);
+    ASSERT_TRUE(job.get(0, 1, 0, first.data()));
+    if (early == Early::acknowledged) {
+      job.window(0).flush(1);
+    } else {
+      ASSERT_TRUE(job.issue(0, {.kind = Kind::get,
+                                .target = 1,
+                                .length = words * 8,
+                                .result = reinterpret_cast<std::byte*>(second.data())}));
+    }
+    Head head{.kind = Kind::data, .length = words * 8, .token = uint64_t{1} << 32 | 1};
+    if (early == Early::acknowledged) head.kind = Kind::acknowledged, head.length = 0;
+    if (early == Early::located) head.kind = Kind::located, head.length = 0;
+    BatchWriter answer;
+    if (std::byte* const data = answer.append(head); head.length > 0)
+      std::memset(data, 1, head.length);
+    if (early == Early::body) {
+      job.engines[0]->received_apart(1, answer.bytes().first(sizeof head), {}, true);
+    } else {
+      job.engines[0]->received(1, answer.bytes());
+    }
+    EXPECT_TRUE(job.engines[0]->is_lost(1));
+    EXPECT_EQ(job.window(0).take_error(1), Status::lost_peer);
+    EXPECT_EQ(second, std::vector<uint64_t>(words));
+  }
+}
+
 // No rank waits for the acknowledgement of a put: its origin may learn from others that the last
 // fence is over.
 TEST(Rma, AWindowIsClosedBeforeAllIsAcknowledged) {
@@ -1067,6 +1102,26 @@ TEST(Rma, WhatWaitsForALockIsAnsweredWhenItsWindowIsClosed) {
   ASSERT_FALSE(job.run([&] { return job.window(2).reached(0, mark); }));
   job.engines[0]->close(job.windows[0]);
   EXPECT_TRUE(job.run([&] { return job.window(2).reached(0, mark); }));
+  EXPECT_EQ(job.window(2).take_error(0), Status::no_window);
+  EXPECT_EQ(job.engines[2]->why_lost(), "");
+}
+
+// Behind the lock, and then for a post. Out of turn, the answers would lose the rank that closes.
+TEST(Rma, WhatWaitsForTwoThingsIsAnsweredInItsOrderWhenItsWindowIsClosed) {
+  Job job(3, 25);
+  uint64_t got[3] = {};
+  job.window(1).lock(0, LockType::exclusive, false);
+  job.get(1, 0, 0, &got[0]);
+  ASSERT_TRUE(job.flush(1, 0));
+  job.window(2).lock(0, LockType::exclusive, false);
+  job.get(2, 0, 0, &got[1]);
+  const int target[] = {0};
+  ASSERT_TRUE(job.window(2).started(target));
+  job.get(2, 0, 0, &got[2]);
+  while (job.step()) {
+  }
+  job.engines[0]->close(job.windows[0]);
+  EXPECT_TRUE(job.run([&] { return job.window(2).all_landed(); }));
   EXPECT_EQ(job.window(2).take_error(0), Status::no_window);
   EXPECT_EQ(job.engines[2]->why_lost(), "");
 }
