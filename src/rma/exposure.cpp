@@ -23,8 +23,11 @@ void refuse(Outbox* outbox, int to, const Head& request, Status status) {
              .window = request.window,
              .token = request.token};
   if (request.kind == Kind::locate) reply.kind = Kind::located;
-  outbox->append(to, reply);
-  if (request.kind == Kind::unlock || request.kind == Kind::acknowledge) {
+  // No fence counts requests for an acknowledgement: one may come when everything before it is
+  // executed and the window is closed here. Had that been refused, it would have been said.
+  const bool acknowledges = request.kind == Kind::acknowledge;
+  if (!acknowledges || status != Status::no_window) outbox->append(to, reply);
+  if (request.kind == Kind::unlock || acknowledges) {
     outbox->append(
         to, Head{.kind = Kind::acknowledged, .window = request.window, .token = request.token});
   }

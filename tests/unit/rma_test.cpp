@@ -1009,6 +1009,22 @@ TEST(Rma, AWindowIsClosedBeforeAllIsAcknowledged) {
   }
 }
 
+// Likewise its target, before the request for the acknowledgement arrives.
+TEST(Rma, AnAcknowledgementOfAWindowThatIsClosedAlreadyIsNoError) {
+  Job job(2, 1);
+  job.put(0, 1, 0, uint64_t{5});
+  while (job.step()) {
+  }
+  EXPECT_EQ(job.word(1, 0), 5u);
+  const Mark mark = job.window(0).flush(1);
+  job.engines[1]->close(job.windows[1]);
+  EXPECT_TRUE(job.run([&] { return job.window(0).reached(1, mark); }));
+  EXPECT_EQ(job.window(0).take_error(), Status::ok);
+  job.put(0, 1, 0, uint64_t{6});
+  EXPECT_TRUE(job.flush(0, 1));
+  EXPECT_EQ(job.window(0).take_error(), Status::no_window);
+}
+
 // The rank that learns first that a member is lost waits for nobody, and may have closed the window
 // when others still arrive at its fence.
 TEST(Rma, WhoEntersAFenceOfAWindowThatOthersHaveGivenUpIsNotLost) {
