@@ -82,7 +82,8 @@ void Window::take_lock(Target* to) {
   to->lock = Lock::held;
   to->refused = false;
   Traffic& traffic = this->traffic(to);
-  traffic.locked_at = traffic.issued;
+  // The request has a number, so that the target is not quiet() before it is answered for.
+  traffic.locked_at = traffic.issued++;
   engine_->outbox().append(
       members_.peer(to->rank),
       head(to->type == LockType::exclusive ? Kind::lock_exclusive : Kind::lock_shared));

@@ -1649,6 +1649,42 @@ TEST(RmaNode, ManyShortRunsOfOthersMemoryGoByMessages) {
   }
 }
 
+// The request for the lock goes out, but the operation must wait until less is on its way. When all
+// of that is executed, the lock may still be another's.
+TEST(RmaNode, WhoHasOnlyAskedForALockDoesNotUseTheMemory) {
+  // Of this size the 64th put is one too many, and is followed by a request for an acknowledgement.
+  constexpr uint64_t runs = 64, length = 1016;
+  Job job(4, 1, 2 * runs * length / 8, 2, Memories::process);
+  job.window(1).lock(1, LockType::exclusive, false);
+  ASSERT_TRUE(job.flush(1, 1));
+  const std::vector<std::byte> data(runs * length);
+  std::vector<Piece> pieces;
+  for (uint64_t run = 0; run < runs; ++run)
+    pieces.push_back({static_cast<int64_t>(run * 2 * length), length});
+  while (!job.window(0).crowded(1)) {
+    ASSERT_TRUE(job.issue(0, {.kind = Kind::put,
+                              .target = 1,
+                              .length = data.size(),
+                              .pieces = pieces,
+                              .data = data.data()}));
+  }
+  const uint64_t value = 5;
+  Transfer put{.kind = Kind::put, .target = 1, .length = sizeof value, .data = Job::bytes(value)};
+  job.window(0).lock(1, LockType::exclusive, false);
+  ASSERT_FALSE(job.window(0).issue(&put));
+  while (job.step()) {
+  }
+  ASSERT_FALSE(job.window(0).crowded(1));
+  ASSERT_TRUE(job.window(0).issue(&put));
+  const Mark mark = job.window(0).flush(1);
+  EXPECT_FALSE(job.run([&] { return job.window(0).reached(1, mark); }));
+  EXPECT_EQ(job.word(1, 0), 0u);
+  EXPECT_TRUE(job.unlock(1, 1));
+  EXPECT_TRUE(job.run([&] { return job.window(0).reached(1, mark); }));
+  EXPECT_EQ(job.word(1, 0), 5u);
+  EXPECT_TRUE(job.unlock(0, 1));
+}
+
 TEST(RmaNode, MemoryThatIsNotThereAnyMoreIsAnErrorOfTheNextFlush) {
   Job job(2, 6, 8, 2, Memories::process);
   constexpr size_t page = 4096;
