@@ -63,10 +63,13 @@ bool Engine::keep_early(int from, const Message& message) {
   return true;
 }
 
-void Engine::close(Window* window) {
+void Engine::give_up(Window* window, Status status) {
   size_t from = 0;
-  for (Pending pending; pending_.give_up_next(window, &from, &pending);)
-    finish(pending, Status::no_window);
+  for (Pending pending; pending_.give_up_next(window, &from, &pending);) finish(pending, status);
+}
+
+void Engine::close(Window* window) {
+  give_up(window, Status::no_window);
   std::erase(queueing_, window);
   window->refuse_held();
   windows_.erase(window->id());

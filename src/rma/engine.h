@@ -53,6 +53,9 @@ class Engine final : public net::Receiver {
   // If `node` is not null, all members on that node must pass theirs as well.
   Window* open(uint64_t id, Members members, Memory memory, Node* node = nullptr);
   void close(Window* window);
+  // Ends what waits for replies to the window: data that is still to come is written nowhere. For
+  // a call that returns, because a member is gone, while others have not answered yet.
+  void give_up(Window* window, Status status);
 
   // Receives, executes, and sends what is held. Returns true if anything arrived.
   bool poll();

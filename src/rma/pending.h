@@ -25,7 +25,7 @@ struct Pending {
   // the network.
   enum class By : uint8_t { reply, location, transfer };
 
-  Window* window = nullptr;  // null: closed
+  Window* window = nullptr;  // null: given up
   int target = 0;            // rank in the window
   int peer = 0;              // rank in the job
   // the message that is answered: with the reply, all messages to the target up to it are executed
@@ -48,7 +48,7 @@ class PendingTable {
   // Takes out the next one that waits for this peer, from a place in the table on, which is 0 at
   // first. False if there is none.
   bool take_next(int peer, size_t* from, Pending* pending);
-  // The same of this window, which is closed: the reply is still to come, and means nothing.
+  // The same of this window, which gives it up: the reply is still to come, and means nothing.
   bool give_up_next(const Window* window, size_t* from, Pending* pending);
 
  private:

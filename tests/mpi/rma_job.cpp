@@ -172,6 +172,47 @@ void killed_with_a_lock() {
   _Exit(1);
 }
 
+// Rank 1 dies while rank 0, which is stopped, has not answered a get of rank 2. The fence that ends
+// with an error has given the buffer back.
+void killed_in_a_fence() {
+  std::signal(SIGUSR1, SIG_IGN);
+  int computing = getpid();  // rank 0
+  MPI_Bcast(&computing, 1, MPI_INT, 0, check::world);
+  constexpr int many = 1 << 17;
+  std::vector<int64_t> memory(many), got(many);
+  MPI_Win win;
+  MPI_Win_create(memory.data(), many * 8, 8, MPI_INFO_NULL, check::world, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  MPI_Win_fence(0, win);
+  MPI_Barrier(check::world);
+  if (rank == 1) {
+    MPI_Recv(got.data(), 1, MPI_INT64_T, 2, 0, check::world, MPI_STATUS_IGNORE);
+    raise(SIGKILL);
+  }
+  if (rank == 2) {
+    kill(computing, SIGSTOP);
+    MPI_Get(got.data(), many, MPI_INT64_T, 0, 0, many, MPI_INT64_T, win);
+    MPI_Send(got.data(), 1, MPI_INT64_T, 1, 0, check::world);
+    int code = MPI_Win_fence(MPI_MODE_NOSUCCEED, win), kind = MPI_SUCCESS;
+    MPI_Error_class(code, &kind);
+    EXPECT_EQ(kind, MPI_ERR_OTHER);
+    std::ranges::fill(got, 7);
+    kill(computing, SIGCONT);
+    int64_t word = -1;  // comes after the answer to the other get
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    MPI_Get(&word, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win);
+    EXPECT_EQ(MPI_Win_unlock(0, win), MPI_SUCCESS);
+    EXPECT_EQ(word, 0);
+    EXPECT_EQ(std::ranges::count(got, 7), many);
+    std::printf("%s killed_in_a_fence\n", check::failures == 0 ? "ok" : "FAILED");
+    std::fflush(stdout);
+    kill(computing, SIGKILL);
+    _Exit(0);
+  }
+  sleep(60);
+  _Exit(1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -179,5 +220,6 @@ int main(int argc, char** argv) {
                     {{"many_windows", many_windows},
                      {"of_many_ranks", of_many_ranks},
                      {"with_few_descriptors", with_few_descriptors},
-                     {"killed_with_a_lock", killed_with_a_lock}});
+                     {"killed_with_a_lock", killed_with_a_lock},
+                     {"killed_in_a_fence", killed_in_a_fence}});
 }

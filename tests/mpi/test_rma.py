@@ -420,6 +420,23 @@ def test_a_rank_that_is_killed_with_a_lock_loses_it_and_is_named(
 
 
 @pytest.mark.one_mpi
+def test_a_fence_that_ends_because_of_a_killed_rank_gives_buffers_back(mpi, preload, tmp_path):
+    if mpi.family != "mpich":
+        pytest.skip("ranks know their number by PMI_RANK")
+    script = tmp_path / "hiding"
+    script.write_text(
+        HIDING.format(program=mpi.binary("rma_job"), folder=tmp_path), encoding="utf-8"
+    )
+    script.chmod(0o755)
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_RMA_FABRIC": "socket"}
+    result = launch.run(mpi, 3, script, "--only", "killed_in_a_fence", env=env, timeout=60)
+    said = (tmp_path / "said.2").read_text(encoding="utf-8")
+    assert not result.timed_out
+    assert "ok killed_in_a_fence\n" in said, said
+    assert "one-sided communication failed: rank 1 is gone" in said
+
+
+@pytest.mark.one_mpi
 def test_who_reads_memory_of_a_rank_that_is_killed_is_told(mpi, preload, tmp_path):
     if mpi.family != "mpich":
         pytest.skip("ranks know their number by PMI_RANK")

@@ -939,6 +939,41 @@ TEST(Rma, AnswersThatComeWhenTheirWindowIsClosedHarmNobody) {
   }
 }
 
+// A fence ends without it when a third rank is gone. Later requests are answered as usual.
+TEST(Rma, DataThatIsGivenUpIsWrittenNowhere) {
+  for (const Network network : {Network::messages, Network::direct}) {
+    Job job(3, 20, 4096, 1, Memories::arena, network);
+    std::ranges::fill(job.memory[1], 7);
+    std::vector<uint64_t> much(1024), few(8);
+    for (int time = 0; time < 2; ++time) {
+      for (std::vector<uint64_t>* got : {&much, &few}) {
+        ASSERT_TRUE(job.issue(0, {.kind = Kind::get,
+                                  .target = 1,
+                                  .length = got->size() * 8,
+                                  .result = reinterpret_cast<std::byte*>(got->data())}));
+      }
+      if (network == Network::messages || time == 1) break;
+      ASSERT_TRUE(job.flush(0, 1));  // where the memory is
+      much.assign(1024, 0), few.assign(8, 0);
+    }
+    job.network.kill(2);
+    ASSERT_TRUE(job.run([&] { return job.window(0).broken(); }));
+    EXPECT_FALSE(job.window(0).all_landed());
+    job.engines[0]->give_up(job.windows[0], Status::lost_peer);
+    EXPECT_TRUE(job.window(0).all_landed());
+    EXPECT_EQ(job.window(0).take_error(1), Status::lost_peer);
+    while (job.step()) {
+    }
+    EXPECT_EQ(much, std::vector<uint64_t>(1024));
+    EXPECT_EQ(few, std::vector<uint64_t>(8));
+    ASSERT_TRUE(job.get(0, 1, 0, &few[0]));
+    EXPECT_TRUE(job.flush(0, 1));
+    EXPECT_EQ(few[0], 7u);
+    EXPECT_EQ(job.window(0).take_error(1), Status::ok);
+    EXPECT_FALSE(job.engines[0]->is_lost(1));
+  }
+}
+
 // What a reply implies would be wrong: a flush would return before a get, whose data would then be
 // written where the program no longer expects it.
 TEST(Rma, WhoAnswersBeforeItsTurnHasBrokenTheProtocolAndWritesNothing) {

@@ -461,6 +461,12 @@ void EngineWindow::await_transfers(const rma::Agent::Lock& lock) {
 
 // Active target
 
+// A wait has ended because a member is gone. The program has its buffers back: what others send for
+// them must not be written any more.
+void EngineWindow::give_up_if_broken() {
+  if (window_->broken()) station_->engine().give_up(window_, Status::lost_peer);
+}
+
 // Returns once all ranks have entered a fence, and their earlier operations are complete.
 void EngineWindow::meet() {
   if (window_->all_near()) {
@@ -468,6 +474,7 @@ void EngineWindow::meet() {
       const rma::Agent::Lock lock(&station_->agent());
       window_->flush_all();
       wait_until(lock, [&] { return window_->all_reached(); });
+      give_up_if_broken();
     }
     window_->fence_enter();
     return wait_until(&window_->bell(), [&] { return window_->fence_met(); });
@@ -477,6 +484,7 @@ void EngineWindow::meet() {
   window_->fence_enter();
   wait_until(
       lock, [&] { return window_->fence_met() && window_->all_landed(); }, Step::fence);
+  give_up_if_broken();
 }
 
 int EngineWindow::fence(int assert) {
@@ -555,9 +563,11 @@ int EngineWindow::complete() {
   }
   if (lock) await_transfers(*lock);
   window_->complete(started_);
-  if (lock)
+  if (lock) {
     wait_until(
         *lock, [&] { return window_->all_landed(); }, Step::complete);
+    give_up_if_broken();
+  }
   starting_ = false;
   for (const int rank : started_) close(rank);
   started_.clear();

@@ -385,6 +385,7 @@ class EngineWindow {
   void wait_until(rma::Doorbell* bell, Done done) {
     station_->agent().wait(bell, [&] { return done() || window_->broken(); });
   }
+  void give_up_if_broken();
   void meet();
   void tell_last_error();
   Hints hints() const;
