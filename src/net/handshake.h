@@ -20,7 +20,7 @@ namespace nearcache::net {
 struct Hello {
   // Reads differently in the other byte order, and changes whenever the format of anything sent on
   // a connection does.
-  static constexpr uint64_t our_format = 0x4e63526d61303204u;
+  static constexpr uint64_t our_format = 0x4e63526d61303205u;
   uint64_t format;
   int32_t from, to;
   uint64_t nonce;

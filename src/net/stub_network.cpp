@@ -171,15 +171,21 @@ void StubNetwork::End::send_unsure(int to, std::span<const std::byte> batch,
 }
 
 void StubNetwork::kill(int rank) {
+  std::vector<int> others;
+  for (int other = 0; other < static_cast<int>(fabrics_.size()); ++other) {
+    if (other != rank) others.push_back(other);
+  }
+  kill(rank, others);
+}
+
+void StubNetwork::kill(int rank, std::span<const int> told) {
   dead_[static_cast<size_t>(rank)] = true;
   const auto concerned = [&](const Pair& pair) { return pair.from == rank || pair.to == rank; };
   std::erase_if(waiting_, concerned);
   std::erase_if(under_way_, [&](const auto& entry) { return concerned(entry.first); });
   std::erase_if(memory_, [&](const auto& entry) { return concerned(entry.first); });
   drawn_ = {-1, -1};
-  for (int other = 0; other < static_cast<int>(fabrics_.size()); ++other) {
-    if (other != rank) to_tell_[static_cast<size_t>(other)].push_back(rank);
-  }
+  for (const int other : told) to_tell_[static_cast<size_t>(other)].push_back(rank);
 }
 
 }  // namespace nearcache::net

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "net/detour.h"
@@ -34,6 +35,8 @@ class StubNetwork {
   uint64_t transfers() const { return transfers_; }  // reads and writes since the start
   // Ends a rank: the others are told, and nothing from it or to it arrives any more.
   void kill(int rank);
+  // Only these are told, as if the others had no connection to it.
+  void kill(int rank, std::span<const int> told);
 
  private:
   using Batch = std::vector<std::byte>;

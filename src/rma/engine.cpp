@@ -123,9 +123,10 @@ bool Engine::take(int from, const Message& message) {
   }
   if (window != nullptr) return take_for(window, message, from);
   if (opening_ > 0) return keep_early(from, message);
-  if (head.kind == Kind::lock_freed) return true;  // nobody waits for the lock any more
+  // Nobody waits for the lock, or for the fence, any more.
+  if (head.kind == Kind::lock_freed || head.kind == Kind::broken) return true;
   // If the window has lost a member and is closed here already, others may not know that yet.
-  if (is_token(head.kind)) return !lost_.empty();
+  if (is_token(head.kind)) return !why_lost_.empty();
   refuse(&outbox_, from, head, Status::no_window);
   return true;
 }
@@ -274,6 +275,12 @@ void Engine::finish(const Pending& pending, Status status) {
 void Engine::ended(int peer) {
   lost(peer, "its process has ended");
   for (auto& [id, window] : windows_) window.ended(peer);
+}
+
+void Engine::told_of_loss(int peer, int teller) {
+  if (why_lost_.empty())
+    why_lost_ = "rank " + std::to_string(peer) + " is gone: rank " + std::to_string(teller) +
+                " has lost it";
 }
 
 void Engine::lost(int peer, const std::string& why) {

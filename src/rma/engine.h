@@ -74,8 +74,11 @@ class Engine final : public net::Receiver {
   bool run_own();
 
   bool is_lost(int peer) const { return lost_.contains(peer); }
-  // of the first lost rank; "" if there is none
+  // of the first lost rank, be it lost to others only; "" if there is none
   const std::string& why_lost() const { return why_lost_; }
+  // `teller` says that it has lost a member of a window that it has in common with this rank. It
+  // is not believed further than that: this rank may still reach `peer`.
+  void told_of_loss(int peer, int teller);
 
   // The reply with this token will be large, and may be received in place.
   void expect_body(int peer, uint64_t token);

@@ -47,6 +47,13 @@ class Fence {
       visit(static_cast<int>((rank_ + ranks_ - (int64_t{1} << round)) % ranks_));
   }
 
+  // Likewise with each rank to which this one sends its tokens.
+  template <class Visit>
+  void each_next(Visit visit) const {
+    for (int round = 0; round < rounds_; ++round)
+      visit(static_cast<int>((rank_ + (int64_t{1} << round)) % ranks_));
+  }
+
   bool met() const { return round_ == rounds_; }  // all have entered
   uint64_t entered() const { return fence_; }
   bool odd() const { return (fence_ & 1) != 0; }  // the number of fences entered is odd

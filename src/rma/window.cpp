@@ -267,8 +267,9 @@ void Window::lost(int peer) {
   }
   const int rank = members_.rank_of(peer);
   if (rank < 0) return;
-  broken_ = true;
-  take_ahead();
+  const bool in_fence = !messages_met();
+  break_off(rank);
+  if (in_fence) tell_broken();
   if (Near* const near = this->near(rank); near != nullptr) {
     near->open = Near::Open::no;
     near->reach = Near::Reach::messages;
@@ -285,6 +286,13 @@ void Window::lost(int peer) {
   if (!to->quiet() && to->error == Status::ok) to->error = Status::lost_peer;
   to->lock = Lock::none;
   all_is_reached(to);
+}
+
+// What waits for all members waits no longer.
+void Window::break_off(int gone) {
+  if (!broken_) gone_ = gone;
+  broken_ = true;
+  take_ahead();
 }
 
 // The first rank of the node to know releases the locks. The dead process may also have granted the

@@ -342,6 +342,8 @@ class Window {
   void give_back_lock(Near* near);
   void free_lock(Near* near);
   bool messages_met() const;
+  void break_off(int gone);
+  void tell_broken();
   void take_ahead();
   void say_over();
   void start_far(Target* to);
@@ -382,8 +384,10 @@ class Window {
   uint32_t near_count_ = 0;
   uint32_t nears_in_row_ = 0;  // all, if no other ranks lie between them; else 0
   int first_near_ = 0;
+  int gone_ = 0;  // if broken: the first member that is gone
   bool all_near_ = false;
   bool all_locked_ = false;
+  bool told_broken_ = false;
   std::atomic<bool> broken_{false};
   RankMap<Target> targets_;
   // No message to a target without Traffic has a higher number, so marks of the past stay reached.

@@ -19,6 +19,7 @@ namespace nearcache::rma {
 // member was lost: others may not know that yet.
 void Window::fence_enter() {
   if (all_near_) return near_fence_.enter(this);
+  if (broken_) tell_broken();
   if (broken_ && !fence_.met()) return;
   std::vector<Piece> counts;
   targets_.each([&](Target& to) {
@@ -29,6 +30,19 @@ void Window::fence_enter() {
   fence_.each_awaited([&](int rank) { engine_->fabric().watch_peer(members_.peer(rank)); });
   fence_.enter(counts, send_token());
   say_over();
+}
+
+// Only those that await a token of a lost member, or send it theirs, notice that it is gone. Others
+// may be waiting for tokens that these will never send, and are told. Each rank passes it on once,
+// so all learn it that are still there.
+void Window::tell_broken() {
+  if (std::exchange(told_broken_, true)) return;
+  Head token = head(Kind::broken);
+  token.displacement = gone_;
+  fence_.each_next([&](int rank) {
+    const int peer = members_.peer(rank);
+    if (!engine_->is_lost(peer)) engine_->outbox().append(peer, token);
+  });
 }
 
 Fence::Send Window::send_token() {
@@ -257,6 +271,12 @@ bool Window::take_token(int peer, const Message& message) {
     exposure_.grant();
   } else if (message.head.kind == Kind::post) {
     ++rare().posts[rank];
+  } else if (message.head.kind == Kind::broken) {
+    const int64_t gone = message.head.displacement;
+    if (gone < 0 || gone >= members_.size()) return false;
+    engine_->told_of_loss(members_.peer(static_cast<int>(gone)), peer);
+    break_off(static_cast<int>(gone));
+    tell_broken();
   } else if (!fence_.arrived(rank, message.head.token, message.head.displacement, message.pieces,
                              send_token())) {
     return false;

@@ -38,6 +38,7 @@ enum class Kind : uint8_t {
   // Tokens: taken when they arrive.
   post,  // for origins that share a node with the target
   fence,
+  broken,  // a member is gone, its rank is the displacement: no fence of the window ends any more
   lock_freed,  // a lock was released by its word, and somebody is in its queue
   // Replies.
   data,
@@ -46,7 +47,7 @@ enum class Kind : uint8_t {
   failed,
   located  // two pieces: key and address, unit and size; none: not accessible
 };
-inline constexpr int kind_count = 23;
+inline constexpr int kind_count = 24;
 inline bool is_operation(Kind kind) { return kind <= Kind::compare_and_swap; }
 inline bool is_data(Kind kind) { return kind == Kind::data || kind == Kind::unsure_data; }
 inline bool is_token(Kind kind) { return kind >= Kind::post && kind <= Kind::lock_freed; }

@@ -1094,6 +1094,40 @@ TEST(Rma, WhoIsToldFirstIsNoMoreThanOneFenceAhead) {
   }
 }
 
+// Ranks 3 and 5 neither wait for rank 0 nor send it anything: they wait for those that do. So in a
+// fence that has begun, and when the others begin one later.
+TEST(Rma, AFenceEndsAlsoForThoseToWhomTheLostRankSaysNothing) {
+  const int neighbours[] = {1, 2, 4, 6, 7};
+  for (const bool begun : {true, false}) {
+    Job job(8, 29);
+    const auto enter = [&](int first, int last) {
+      for (int rank = first; rank <= last; ++rank) job.window(rank).fence_enter();
+    };
+    if (begun) enter(1, 7);
+    while (job.step()) {
+    }
+    job.network.kill(0, neighbours);
+    ASSERT_TRUE(job.run([&] {
+      return std::ranges::all_of(neighbours, [&](int rank) { return job.window(rank).broken(); });
+    }));
+    if (!begun) EXPECT_FALSE(job.window(3).broken() || job.window(5).broken());
+    if (!begun) enter(1, 7);
+    EXPECT_TRUE(job.run([&] { return job.window(3).broken() && job.window(5).broken(); }));
+    EXPECT_EQ(job.window(5).take_error(), Status::lost_peer);
+    EXPECT_TRUE(job.engines[5]->why_lost().starts_with("rank 0 is gone: rank "));
+    // The next one ends at once. Some close the window before others have entered that.
+    enter(5, 7);
+    for (const size_t rank : {5, 6, 7}) job.engines[rank]->close(job.windows[rank]);
+    enter(1, 4);
+    while (job.step()) {
+    }
+    for (int rank = 1; rank < 8; ++rank) {
+      for (int other = 1; other < 8; ++other)
+        EXPECT_FALSE(job.engines[static_cast<size_t>(rank)]->is_lost(other)) << rank << other;
+    }
+  }
+}
+
 // A member's death has left a fence open at one rank, while others have left it: what they send
 // then must not wait.
 TEST(Rma, AFenceThatWillNotEndHoldsUpNobody) {
