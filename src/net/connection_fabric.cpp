@@ -215,6 +215,9 @@ void ConnectionFabric::take(Connection* connection) {
         break;
       case State::open:
         return connection->in.consume(take_frames(connection, connection->in.bytes()));
+      case State::turned_away:  // nothing that keeps the protocol comes after the verdict
+        if (!connection->in.empty()) close(connection);
+        return;
       default:
         return;
     }

@@ -210,13 +210,18 @@ TYPED_TEST(Connections, WhoDoesNotKnowTheSecretIsLostAndChangesNothing) {
   EXPECT_TRUE(job.run([&] { return job.listeners[0].total() == 1; }));
 }
 
-// Connects to rank 0 and sends these bytes; returns whether the connection is then closed.
-bool closed_after(Sockets* sockets, std::span<const std::byte> said) {
+// Returns a connection to rank 0.
+int connect_to(Sockets* sockets) {
   sockaddr_storage place;
   const SocketAddress& address = sockets->fabrics[0]->address();
   const socklen_t size = to_system(address, &place);
   const int socket = ::socket(address.family, SOCK_STREAM, 0);
   EXPECT_EQ(::connect(socket, reinterpret_cast<sockaddr*>(&place), size), 0);
+  return socket;
+}
+
+// Sends these bytes, and returns whether the connection is then closed.
+bool closed_after(Sockets* sockets, int socket, std::span<const std::byte> said) {
   EXPECT_EQ(::send(socket, said.data(), said.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(said.size()));
   char reply[256];
@@ -227,6 +232,10 @@ bool closed_after(Sockets* sockets, std::span<const std::byte> said) {
   });
   ::close(socket);
   return closed;
+}
+
+bool closed_after(Sockets* sockets, std::span<const std::byte> said) {
+  return closed_after(sockets, connect_to(sockets), said);
 }
 
 TEST(SocketFabric, AStrangerIsTurnedAwayAndHarmsNobodyWhoseNameItTakes) {
@@ -244,6 +253,33 @@ TEST(SocketFabric, AStrangerIsTurnedAwayAndHarmsNobodyWhoseNameItTakes) {
   EXPECT_TRUE(sockets.listeners[0].gone.empty());
   sockets.fabrics[1]->send(0, bytes_of(0, 8));
   EXPECT_TRUE(sockets.run([&] { return sockets.listeners[0].total() == 1; }));
+}
+
+// It may wait until the other end hangs up, but what comes meanwhile must not be kept.
+TEST(SocketFabric, ASecondConnectionThatIsTurnedAwayIsClosedIfItSaysMore) {
+  Sockets sockets(2);
+  sockets.fabrics[1]->send(0, bytes_of(0, 8));
+  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[0].total() == 1; }));
+  const int socket = connect_to(&sockets);
+  const auto say = [&](const auto& message) {
+    EXPECT_EQ(::send(socket, &message, sizeof message, MSG_NOSIGNAL), ssize_t{sizeof message});
+  };
+  const auto hear = [&](auto* message) {
+    return sockets.run([&] {
+      return recv(socket, message, sizeof *message, MSG_DONTWAIT) == ssize_t{sizeof *message};
+    });
+  };
+  const Hello hello{Hello::our_format, 1, 0, 5};
+  Challenge challenge;
+  Verdict verdict;
+  say(hello);
+  ASSERT_TRUE(hear(&challenge));
+  say(Answer{initiator_proof(secret, hello, challenge.nonce)});
+  ASSERT_TRUE(hear(&verdict));
+  EXPECT_EQ(verdict, Verdict::turned_away);
+  EXPECT_TRUE(closed_after(&sockets, socket, bytes_of(0, 8)));
+  sockets.fabrics[1]->send(0, bytes_of(1, 8));
+  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[0].total() == 2; }));
 }
 
 TYPED_TEST(Connections, ARankThatEndsIsLostToThoseThatSpokeWithIt) {
