@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/shared_words.h"
 
+#include <poll.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <climits>
 
 #include "base/spin.h"
+#include "net/process_memory.h"
 
 namespace nearcache::rma {
 namespace {
@@ -15,6 +18,18 @@ namespace {
 // operation through the kernel takes 1 to 2, and to sleep and be woken takes 5.
 constexpr int spins = 300;
 constexpr uint64_t longest_sleep_ns = 20000000;
+
+// A process that has ended can be sent signals until its parent, which may be stopped, has waited
+// for it.
+bool has_died(pid_t process) {
+  if (kill(process, 0) != 0) return errno == ESRCH;
+  const int descriptor = net::process_descriptor(process);
+  if (descriptor < 0) return false;
+  pollfd end{descriptor, POLLIN, 0};
+  const bool died = poll(&end, 1, 0) == 1;
+  close(descriptor);
+  return died;
+}
 
 }  // namespace
 
@@ -39,8 +54,8 @@ bool Mutex::lock_contended(uint32_t own, bool takes_over) {
     if (now != marked && !word_.compare_exchange_strong(now, marked, std::memory_order_relaxed))
       continue;
     futex_wait(&word_, marked, longest_sleep_ns);
-    const auto holder = static_cast<pid_t>(marked >> 1);
-    if (word_.load(std::memory_order_relaxed) != marked || kill(holder, 0) == 0 || errno != ESRCH)
+    if (word_.load(std::memory_order_relaxed) != marked ||
+        !has_died(static_cast<pid_t>(marked >> 1)))
       continue;
     uint32_t dead = marked;
     if (!word_.compare_exchange_strong(dead, takes_over ? own | sleepers : spoilt,

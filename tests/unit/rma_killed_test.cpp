@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "net/process_memory.h"
 #include "net/stub_network.h"
 #include "rma/engine.h"
 #include "sanitized.h"
@@ -229,6 +231,33 @@ TEST_F(KilledRank, WhileItAccumulates) {
     EXPECT_EQ(found, std::vector(3, killed ? Status::half_done : Status::ok)) << instructions;
   }
   EXPECT_GT(instructions, 4);
+}
+
+// Its parent may be stopped, or never ask.
+TEST(SharedWords, AMutexIsTakenFromAProcessThatHasEndedThoughItsParentDoesNotKnow) {
+  const auto shared =
+      mmap(nullptr, sizeof(Mutex), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  auto& mutex = *static_cast<Mutex*>(shared);
+  const pid_t holder = fork();
+  if (holder == 0) _exit(mutex.try_lock(static_cast<uint32_t>(getpid())) ? 0 : 1);
+  siginfo_t end{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(holder), &end, WEXITED | WNOWAIT), 0);
+  if (const int pidfd = net::process_descriptor(holder); pidfd >= 0) {
+    close(pidfd);
+    const pid_t next = fork();
+    if (next == 0) {
+      alarm(20);  // where it would wait forever
+      mutex.lock_or_take_over(static_cast<uint32_t>(getpid()));
+      mutex.unlock();
+      _exit(0);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(next, &status, 0), next);
+    EXPECT_TRUE(WIFEXITED(status)) << status;
+  }
+  waitpid(holder, nullptr, 0);
+  munmap(shared, sizeof(Mutex));
 }
 
 // After any other instruction its lock is free, or was never its own.
