@@ -260,8 +260,10 @@ void ConnectionFabric::take_answer(Connection* connection, const Answer& answer)
     return close(connection);
   Peer& peer = peers_[connection->peer];
   if (peer.lost) return close(connection);  // no verdict: the other end gives this rank up, too
-  if (peer.connection != nullptr ||
-      (peer.attempt != nullptr && !crossing_wins(rank_, connection->peer))) {
+  // An attempt of which the other end has heard nothing yet does not cross theirs, and may never
+  // succeed.
+  const bool crosses = peer.attempt != nullptr && peer.attempt->state != State::connecting;
+  if (peer.connection != nullptr || (crosses && !crossing_wins(rank_, connection->peer))) {
     // Not closed here: that might overtake the verdict.
     connection->state = State::turned_away;
     return say(connection, Verdict::turned_away);

@@ -38,7 +38,7 @@ enum class Verdict : uint64_t { welcome = 0x77656c636f6d6501, turned_away = 0x61
 uint64_t acceptor_proof(const Secret& secret, const Hello& hello);
 uint64_t initiator_proof(const Secret& secret, const Hello& hello, uint64_t challenge);
 
-// Whether the acceptor takes a connection from `peer` while it is attempting one itself. Both ends
+// Whether the acceptor takes a connection from `peer` while it has said hello on its own. Both ends
 // decide alike, so exactly one of two crossing connections remains.
 inline bool crossing_wins(int acceptor, int peer) { return peer < acceptor; }
 

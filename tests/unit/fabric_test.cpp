@@ -282,6 +282,34 @@ TEST(SocketFabric, ASecondConnectionThatIsTurnedAwayIsClosedIfItSaysMore) {
   EXPECT_TRUE(sockets.run([&] { return sockets.listeners[0].total() == 2; }));
 }
 
+// As through a firewall: rank 0 cannot connect to rank 1, which is not to wait for that.
+TEST(SocketFabric, AConnectionIsTakenFromARankToWhichNoneGetsThrough) {
+  Sockets sockets(2);
+  SocketAddress full = sockets.fabrics[1]->address();
+  sockaddr_storage place;
+  full.port = 0;
+  socklen_t size = to_system(full, &place);
+  const int listener = ::socket(full.family, SOCK_STREAM, 0);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&place), size), 0);
+  ASSERT_EQ(::listen(listener, 0), 0);
+  set_port(listener, &full);
+  size = to_system(full, &place);
+  std::vector<int> waiting;  // for as long as there is room; beyond that, nobody is answered
+  for (bool answered = true; answered && waiting.size() < 16;) {
+    waiting.push_back(::socket(full.family, SOCK_STREAM | SOCK_NONBLOCK, 0));
+    ::connect(waiting.back(), reinterpret_cast<sockaddr*>(&place), size);
+    pollfd asked{waiting.back(), POLLOUT, 0};
+    answered = ::poll(&asked, 1, 100) == 1;
+  }
+  sockets.fabrics[0]->know(secret, {sockets.fabrics[0]->address(), full});
+  sockets.fabrics[0]->send(1, bytes_of(0, 8));
+  sockets.fabrics[1]->send(0, bytes_of(0, 8));
+  EXPECT_TRUE(sockets.run(
+      [&] { return sockets.listeners[0].total() == 1 && sockets.listeners[1].total() == 1; }));
+  for (const int socket : waiting) ::close(socket);
+  ::close(listener);
+}
+
 TYPED_TEST(Connections, ARankThatEndsIsLostToThoseThatSpokeWithIt) {
   Job<TypeParam> job(3);
   job.fabrics[0]->send(1, bytes_of(0, 8));
