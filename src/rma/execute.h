@@ -32,11 +32,13 @@ inline uint64_t grain_of(const Action& action) {
 
 inline bool computes(Kind kind) { return kind == Kind::accumulate || kind == Kind::fetch; }
 
-// How much of a run of elements must be there: what follows the index of the last pair is not
-// touched.
+// How much of a run of elements must be there: minloc and maxloc do not write what follows the
+// index of the last pair. Only these come for pairs from a rank that follows the protocol, as the
+// rest goes as bytes.
 struct Needed {
   uint64_t tail;
-  Needed(Kind kind, Element element) : tail(computes(kind) ? tail_of(element) : 0) {}
+  Needed(Kind kind, Element element, Operation operation)
+      : tail(computes(kind) && operation >= Operation::minloc ? tail_of(element) : 0) {}
   uint64_t of(uint64_t length) const { return length > tail ? length - tail : length; }
 };
 

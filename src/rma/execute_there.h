@@ -104,7 +104,7 @@ net::Reached write_pairs(const PairParts& parts, size_t size, There there, std::
 template <class There>
 net::Reached compute_there(const Action& action, There there, std::span<iovec> runs,
                            std::span<iovec> again, uint64_t bytes, std::byte* buffer) {
-  const uint64_t needed = Needed(action.kind, action.element).of(bytes);
+  const uint64_t needed = Needed(action.kind, action.element, action.operation).of(bytes);
   runs.back().iov_len -= bytes - needed;
   const net::Reached read = there.read(buffer, runs, needed);
   if (read != net::Reached::all) return read;

@@ -38,7 +38,7 @@ void refuse(Outbox* outbox, int to, const Head& request, Status status) {
 template <class Function>
 bool Exposure::each_run(int from, const Message& message, Function function) const {
   const Head& head = message.head;
-  const Needed needed(head.kind, head.element);
+  const Needed needed(head.kind, head.element, head.operation);
   const auto run = [&](int64_t offset, uint64_t length) {
     std::byte* at = memory_.at(head.displacement, 0, offset, needed.of(length));
     return at != nullptr && (length == 0 || function(at, length));

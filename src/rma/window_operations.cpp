@@ -32,7 +32,7 @@ Status Window::execute_at(const Transfer& transfer, Near* near, bool* refused) {
   const Memory memory = near->rank == rank_ ? Memory() : memory_of(*near);
   const Memory& there = near->rank == rank_ ? exposure_.memory() : memory;
   const auto each_run = [&](auto function) {
-    const Needed needed(transfer.kind, transfer.element);
+    const Needed needed(transfer.kind, transfer.element, transfer.operation);
     const auto run = [&](const Piece& piece) {
       std::byte* at = there.at(transfer.displacement, 0, piece.offset, needed.of(piece.length));
       return at != nullptr && function(at, piece.length);

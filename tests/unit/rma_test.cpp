@@ -1359,6 +1359,32 @@ TEST(Rma, WhatLiesBetweenTheMembersOfPairsIsNotWritten) {
   }
 }
 
+// No rank that follows the protocol replaces pairs as such. One that does would write the gap
+// behind the last one, too.
+TEST(Rma, PairsThatEndBeyondTheWindowAreNotReplaced) {
+  for (const Kind kind : {Kind::accumulate, Kind::fetch}) {
+    Job job(2, 22);
+    std::vector<std::byte> memory(64 * 8 + 4, std::byte{7});
+    job.engines[1]->open(99, Members(2), Memory::fixed(memory.data(), 64 * 8 - 4, 1));
+    Window* const origin = job.engines[0]->open(99, Members(2), Memory::fixed(nullptr, 0, 1));
+    std::vector<std::byte> data(64 * 8), old(64 * 8);
+    for (const Operation operation : {Operation::replace, Operation::no_op}) {
+      Transfer transfer{.kind = kind,
+                        .target = 1,
+                        .length = data.size(),
+                        .data = data.data(),
+                        .result = old.data(),
+                        .element = Element::pair_double,
+                        .operation = operation};
+      ASSERT_TRUE(origin->issue(&transfer));
+      const Mark mark = origin->flush(1);
+      ASSERT_TRUE(job.run([&] { return origin->reached(1, mark); }));
+      EXPECT_EQ(origin->take_error(1), Status::out_of_range);
+      EXPECT_EQ(memory, std::vector(memory.size(), std::byte{7}));
+    }
+  }
+}
+
 TEST(Rma, WhoEntersAFenceOfNoWindowHasBrokenTheProtocol) {
   Job job(2, 22);
   BatchWriter batch;
