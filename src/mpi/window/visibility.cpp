@@ -209,15 +209,15 @@ std::string escape_of(const Object& its, bool is_caller_or_in_front,
 // may.
 std::string judge(const std::vector<LoadedObject>& objects, size_t caller, size_t own,
                   const std::vector<std::string>& calls) {
-  std::vector<Object> all;
-  all.reserve(objects.size());
-  for (const LoadedObject& object : objects) all.push_back({&object, MpiSymbols(object)});
+  std::vector<Object> loaded;
+  loaded.reserve(objects.size());
+  for (const LoadedObject& object : objects) loaded.push_back({&object, MpiSymbols(object)});
   if (caller < objects.size() && caller != own &&
-      is_mpi_library(objects[caller], all[caller].symbols))
+      is_mpi_library(objects[caller], loaded[caller].symbols))
     return "it belongs to the MPI library (" + quoted(objects[caller]) + ")";
-  for (size_t i = 0; i < all.size(); i++) {
+  for (size_t i = 0; i < loaded.size(); i++) {
     if (i == own) continue;
-    std::string escape = escape_of(all[i], i < own || i == caller, calls, all);
+    std::string escape = escape_of(loaded[i], i < own || i == caller, calls, loaded);
     if (!escape.empty()) return escape;
   }
   return {};
