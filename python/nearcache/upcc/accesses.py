@@ -14,6 +14,7 @@ from . import types
 from .arithmetic_types import promoted
 from .constants import integer, is_zero
 from .convert import Value
+from .local_loops import nodes_of
 from .part import Part
 from .typenames import call, difference_type, identifier, pointer_declarator
 from .upc_ast import StatementExpr
@@ -22,6 +23,16 @@ if TYPE_CHECKING:
     from .convert import Found, Place
     from .typenames import Typenames
     from .unit import Unit
+
+
+def whole_argument(node: c_ast.Node) -> c_ast.Node:
+    """Return an expression as one argument of a macro: in parentheses if it has commas in braces or
+    brackets, which would split it."""
+    for each in nodes_of(node):
+        match each:
+            case c_ast.CompoundLiteral() | c_ast.ArrayRef(subscript=c_ast.ExprList()):
+                return c_ast.ExprList([node], node.coord)
+    return node
 
 
 class Accesses(Part):
@@ -119,11 +130,14 @@ class Accesses(Part):
                 self._access("NCUPC_PUT_BITS", place),
                 self.typenames.value_type(record),
                 identifier(member),
-                place.pointer,
+                whole_argument(place.pointer),
                 node,
             )
         return call(
-            self._access("NCUPC_PUT", place), self.typenames.value_type(kind), place.pointer, node
+            self._access("NCUPC_PUT", place),
+            self.typenames.value_type(kind),
+            whole_argument(place.pointer),
+            node,
         )
 
     def added(

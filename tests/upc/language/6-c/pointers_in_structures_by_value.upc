@@ -1,10 +1,11 @@
-// Structures that hold pointers to shared are passed, returned, assigned and compared member by member.
+// Structures that hold pointers to shared are passed, returned, assigned, compared member by member, and stored through as literals.
 #include "check.h"
 
 struct range { shared [3] int *begin, *end; };
 typedef struct { struct range parts[2]; int (*sum)(struct range); } job;
 shared [3] int a[6 * THREADS];
 shared struct range published[THREADS];
+shared struct { int low : 4, high : 12; } fields[THREADS];
 
 static struct range between(int from, int to)
 {
@@ -35,5 +36,21 @@ int main(void)
     CHECK(published[0].begin == a && published[0].end == other.end);
     CHECK_EQ(*published[THREADS - 1].begin, THREADS - 1);
     CHECK_EQ(between(3, 5).begin[1], 4);
+    upc_barrier;
+    if (MYTHREAD == 0) {
+        int one = 1, n = 0;
+        shared [3] int *rows[2][2] = {{a, a + 1}, {a + 2, a + 3}};
+        *((shared [3] int *[]){a, a + 4})[one] = 70;
+        *(struct range){a + 5, a}.begin += 100;
+        (*(typeof(&fields[0])[]){&fields[0], &fields[THREADS - 1]}[one]).high = 9;
+        *(rows[n++, 1])[one] += 40;
+        *rows[n++, 0][1] += 5;
+        CHECK_EQ(n, 2);
+        CHECK_EQ(a[4], 70);
+        CHECK_EQ(a[5], 105);
+        CHECK_EQ(a[3], 43);
+        CHECK_EQ(a[1], 6);
+        CHECK_EQ(fields[THREADS - 1].high, 9);
+    }
     return check_failures;
 }
