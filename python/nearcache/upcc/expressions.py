@@ -20,7 +20,7 @@ from .constants import constant_type, is_zero
 from .convert import Place, Value
 from .keywords import old_name_hint
 from .part import Part
-from .typenames import call, identifier, number
+from .typenames import call, identifier, number, size_type
 from .upc_ast import Range
 
 if TYPE_CHECKING:
@@ -245,7 +245,10 @@ class Expressions(Part):
 
     def visit_ArrayRef(self, node: c_ast.Node) -> Found:
         local = self.local_loops.local(node)
-        base, index = self.value(node.name), self.value(node.subscript)
+        found = self.expression(node.name)
+        if isinstance(found, Place) and found.type.is_arithmetic and found.type.size is None:
+            return self._shared_vector_element(node, found)
+        base, index = self.accesses.loaded(found), self.value(node.subscript)
         if index.type.is_pointer and not base.type.is_pointer:
             base, index = index, base
             node.name, node.subscript = node.subscript, node.name
@@ -264,6 +267,19 @@ class Expressions(Part):
         node.name, node.subscript = base.node, index.node
         return Value(
             node, base.type.target if base.type.is_pointer else types.Unknown(), lvalue=True
+        )
+
+    def _shared_vector_element(self, node: c_ast.Node, vector: Place) -> Place:
+        """Lower the subscript of a shared vector (GNU C's vector_size), whose element only the C
+        compiler knows."""
+        whole = self.typenames.typename(types.Pointer(vector.type.unqualified()))
+        first = c_ast.ArrayRef(c_ast.UnaryOp("*", c_ast.Cast(whole, number(0))), number(0))
+        kind = types.Unknown(c_ast.TypeOf("__typeof__", first))
+        index = c_ast.Cast(size_type(), self.value(node.subscript).node)
+        offset = c_ast.BinaryOp("*", index, self.typenames.size(kind))
+        quals = vector.type.quals & {"strict", "relaxed", "const", "volatile"}
+        return Place(
+            call("ncupc_field", vector.pointer, offset), kind.qualified(quals, types.INDEFINITE)
         )
 
     def visit_StructRef(self, node: c_ast.Node) -> Found:
