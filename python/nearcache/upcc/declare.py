@@ -308,8 +308,9 @@ class Declarations(Part):
                 body = at
         if body is None:
             body = types.Body(keyword, node)
-            if node.name:
-                self.unit.scope.tags[node.name] = body
+            self._declare_tag(node, body)
+        elif node.name:
+            node.name = body.node.name
         self._bodies[node] = body
         if node.decls is not None:
             if body.node is not node:
@@ -324,6 +325,32 @@ class Declarations(Part):
                     self.unit.packing.follow(each)
             body.plain = body.plain and not any(map(_is_placed, node.decls))
         return types.Record(body)
+
+    def hide_tag(self, node: c_ast.Node) -> None:
+        """Declare the struct or union of a lone `struct s;` of a block: it is not that of an outer
+        scope (C11 6.7.2.3)."""
+        if (
+            isinstance(node, (c_ast.Struct, c_ast.Union))
+            and node.decls is None
+            and node.name not in self.unit.scope.tags
+        ):
+            keyword = "struct" if isinstance(node, c_ast.Struct) else "union"
+            body = self._bodies[node] = types.Body(keyword, node)
+            self._declare_tag(node, body)
+
+    def _declare_tag(self, node: c_ast.Node, meaning: types.Body | types.Type) -> None:
+        """Enter the tag of a node, if it has one, into the current scope.
+
+        If it hides another, it is another in C: what is lowered here may have to name the hidden
+        type.
+        """
+        scope = self.unit.scope
+        if not node.name:
+            return
+        scope.tags[node.name] = meaning
+        if scope.parent is not None and scope.parent.find_tag(node.name) is not None:
+            node.name = f"ncupc_{node.name}_{self.unit.next_temporary()}"
+            scope.tags[node.name] = meaning
 
     def _members(self, node: c_ast.Node) -> list[types.Member]:
         fields = []
@@ -348,11 +375,12 @@ class Declarations(Part):
         if node.values is None:
             known = self.unit.scope.find_tag(node.name)
             if isinstance(known, types.Arithmetic):
+                assert known.node is not None
+                node.name = known.node.name
                 return known
         kind = types.Arithmetic(["int"], 4, node=node)
         self._bodies[node] = kind
-        if node.name:
-            self.unit.scope.tags[node.name] = kind
+        self._declare_tag(node, kind)
         if node.values is not None:
             self._scopes[node] = self.unit.scope
             value: int | None = -1

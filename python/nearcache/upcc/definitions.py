@@ -115,6 +115,8 @@ class Definitions(Part):
         return node
 
     def local_declaration(self, node: c_ast.Node) -> list[c_ast.Node]:
+        if node.name is None:
+            self.declarations.hide_tag(node.type)
         kind = self.declarations.type_of(node.type)
         if node.name is None:
             return self._tag_declaration(node, kind)

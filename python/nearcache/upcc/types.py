@@ -270,17 +270,17 @@ class Record(Type):
         return None
 
     def name(self) -> str:
-        tag = self.body.node.name or ""
-        return f"{self.body.keyword} {'{...}' if tag.startswith(MADE_TAG) or not tag else tag}"
+        return f"{self.body.keyword} {self.body.tag or '{...}'}"
 
 
 class Body:
     """The data shared by all declarations of one struct or union."""
 
-    __slots__ = ("keyword", "node", "fields", "plain", "packed")
+    __slots__ = ("keyword", "node", "tag", "fields", "plain", "packed")
 
     def __init__(self, keyword: str, node: c_ast.Node) -> None:
         self.keyword, self.node = keyword, node
+        self.tag = node.name  # in the source; the node may get another one
         self.fields: list[Member] | None = None  # None while incomplete
         self.plain = True  # no attribute, so that sizes follow from the members
         self.packed = False  # by a pragma
