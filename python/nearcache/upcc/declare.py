@@ -139,7 +139,7 @@ class Declarations(Part):
                     length = self.constants.evaluate(node.dim)
                     if length is None and element.is_shared:
                         self._must_be_constant_size(node.dim, node.coord)
-                return types.Array(element, node.dim, length, node.dim_quals or ())
+                return types.Array(element, node.dim, length, node.dim_quals or (), self.unit.scope)
             case c_ast.FuncDecl():
                 return self._function(node)
             case c_ast.Typename() | c_ast.Decl() | c_ast.Typedef():
@@ -209,7 +209,8 @@ class Declarations(Part):
                 return types.CYCLIC
             if not self._is_constant(layout, qual.coord):
                 return types.CYCLIC
-            return types.Block(None, layout, c_generator.CGenerator().visit(layout))
+            text = c_generator.CGenerator().visit(layout)
+            return types.Block(None, layout, text, self.unit.scope)
         if value < 0:
             self.unit.error(qual.coord, f"the layout is negative: {value}")
             return types.CYCLIC

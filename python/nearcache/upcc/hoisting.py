@@ -100,13 +100,14 @@ class Hoisting(Part):
             made.alias = self._alias(kind.alias)
         if kind.block is not None and kind.block.node is not None:
             node = self._copied(kind.block.node, self.unit.scope)
-            made.block = types.Block(None, node, kind.block.text)
+            made.block = types.Block(None, node, kind.block.text, self.unit.globals)
         if kind.is_pointer:
             made.target = self._type(kind.target)
         elif kind.is_array:
             made.element = self._type(kind.element)
             if kind.length is None and kind.count is not None:
                 made.count = self._copied(kind.count, self.unit.scope)
+                made.scope = self.unit.globals
         elif kind.is_function:
             made.result = self._type(kind.result)
             made.parameters = kind.parameters and [self._type(each) for each in kind.parameters]

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pycparser import c_ast
+
 if TYPE_CHECKING:
-    from pycparser import c_ast
     from pycparser.c_parser import Coord
 
     from . import types
@@ -89,3 +90,55 @@ class Scope:
         self.names[symbol.name] = symbol
         symbol.scope = self
         return symbol
+
+
+class _Names(c_ast.NodeVisitor):
+    """Finds what an expression names: identifiers and tags, but not members."""
+
+    def __init__(self, node: c_ast.Node) -> None:
+        self.identifiers: set[str] = set()
+        self.tags: set[str] = set()
+        self.visit(node)
+
+    def visit_ID(self, node: c_ast.Node) -> None:
+        self.identifiers.add(node.name)
+
+    def visit_IdentifierType(self, node: c_ast.Node) -> None:
+        self.identifiers.update(node.names)
+
+    def visit_Struct(self, node: c_ast.Node) -> None:
+        if node.name:
+            self.tags.add(node.name)
+        self.generic_visit(node)
+
+    visit_Union = visit_Enum = visit_Struct
+
+    def visit_StructRef(self, node: c_ast.Node) -> None:
+        self.visit(node.name)
+
+    def visit_NamedInitializer(self, node: c_ast.Node) -> None:
+        self.visit(node.expr)
+
+    def visit_FuncCall(self, node: c_ast.Node) -> None:
+        given = node.args.exprs if node.args is not None else []
+        if getattr(node.name, "name", None) in ("offsetof", "__builtin_offsetof"):
+            given = given[:1]
+        else:
+            self.visit(node.name)
+        for each in given:
+            self.visit(each)
+
+
+def renamed(node: c_ast.Node, there: Scope, here: Scope) -> str | None:
+    """Return an identifier of an expression that has one meaning in the scope of the expression,
+    `there`, and another one here; None if there is none."""
+    for name in sorted(_Names(node).identifiers):
+        meant = there.find(name)
+        if meant is not None and here.find(name) is not meant:
+            return name
+    return None
+
+
+def retagged(node: c_ast.Node, there: Scope, here: Scope) -> bool:
+    """Return whether the same is true of a tag."""
+    return any(there.find_tag(tag) is not here.find_tag(tag) for tag in _Names(node).tags)

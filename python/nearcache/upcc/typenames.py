@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from pycparser import c_ast
 
 from .part import Part
+from .scope import renamed, retagged
 from .types import MADE_TAG
 
 if TYPE_CHECKING:
     from . import types
     from .expressions import Expressions
-    from .scope import Symbol
+    from .scope import Scope, Symbol
     from .unit import Unit
 
 POINTER = "ncupc_ptr"
@@ -94,12 +95,12 @@ class Typenames(Part):
         alias = self.alias_of(kind)
         if kind.is_array and not (alias and alias in self._emitted_arrays):
             dim = (
-                copy.deepcopy(kind.count)
+                kind.count
                 if kind.length is None and kind.count is not None and not self._in_parameters
                 else None  # a size may name other parameters, and need not be said among them
             )
             if dim is not None:
-                dim = self.expressions.value(dim).node
+                dim = self._size_in_c(dim, kind.scope)
             elif kind.length is not None:
                 dim = number(kind.length)
             return c_ast.ArrayDecl(self.declarator(kind.element, name), dim, kind.dim_quals)
@@ -184,7 +185,25 @@ class Typenames(Part):
         block = kind.block
         if block.value is not None:
             return number(block.value)
-        return self.expressions.value(copy.deepcopy(block.node)).node
+        return self._size_in_c(block.node, block.scope)
+
+    def _size_in_c(self, node: c_ast.Node, scope: Scope | None) -> c_ast.Node:
+        """Return the C of a size or block size that a declaration gives. scope: that of the
+        declaration, whose tags it names."""
+        here = self.unit.scope
+        if scope is not None and scope is not here:
+            name = renamed(node, scope, here)
+            if name is not None:
+                self.unit.error(
+                    self.unit.coord,
+                    f"the layout of what is used here depends on '{name}', and another '{name}' hides it: "
+                    "rename one of them",
+                )
+            elif retagged(node, scope, here):
+                self.unit.scope = scope
+        made = self.expressions.value(copy.deepcopy(node)).node
+        self.unit.scope = here
+        return made
 
     def layout(self, kind: types.Type) -> tuple[c_ast.Node, c_ast.Node]:
         """Return size and block size: the last arguments of many calls of the runtime."""
@@ -197,8 +216,10 @@ class Typenames(Part):
         for each in kind.dimensions() if kind.is_array else ():
             if each.length is not None:
                 known *= each.length
+            elif each.count is not None:
+                factors.append(self._size_in_c(each.count, each.scope))
             else:
-                factors.append(self.expressions.value(copy.deepcopy(each.count)).node)
+                factors.append(number(0))  # there is an error about the missing size
         made = None
         for factor in factors:
             factor = c_ast.Cast(size_type(), factor)

@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from .scope import renamed, retagged
+
 if TYPE_CHECKING:
     from pycparser import c_ast
 
+    from .scope import Scope
     from .typenames import Alias
 
     # Name (None for an unnamed struct or union), type, width of a bit-field.
@@ -23,19 +26,33 @@ if TYPE_CHECKING:
 class Block:
     """A layout qualifier: the block size in elements, 0 for an indefinite one."""
 
-    __slots__ = ("value", "node", "text")
+    __slots__ = ("value", "node", "text", "scope")
 
     def __init__(
-        self, value: int | None = None, node: c_ast.Node | None = None, text: str | None = None
+        self,
+        value: int | None = None,
+        node: c_ast.Node | None = None,
+        text: str | None = None,
+        scope: Scope | None = None,
     ) -> None:
         self.value = value  # int, or None if only the C compiler or the running program knows it
         self.node = node  # c_ast expression, if there is no value
         self.text = text  # text of the node, for comparison
+        self.scope = scope  # the scope of the names in it; None if it has none
 
     def same(self, other: Block) -> bool:
+        """Return whether two block sizes are known to be the same."""
         if self.value is not None and other.value is not None:
             return self.value == other.value
-        return self.value is None and other.value is None and self.text == other.text
+        if self.value is not None or other.value is not None or self.text != other.text:
+            return False
+        one, two = self.scope, other.scope
+        return (
+            one is two
+            or one is None
+            or two is None
+            or not (renamed(self.node, one, two) or retagged(self.node, one, two))
+        )
 
     def __str__(self) -> str:
         return (
@@ -58,6 +75,7 @@ class Type:
         count: c_ast.Node | None
         length: int | None
         dim_quals: list[str]
+        scope: Scope | None
         result: Type
         parameters: list[Type] | None
         variadic: bool
@@ -178,7 +196,7 @@ class Pointer(Type):
 
 
 class Array(Type):
-    __slots__ = ("element", "count", "length", "dim_quals")
+    __slots__ = ("element", "count", "length", "dim_quals", "scope")
     kind = "array"
     is_array = True
 
@@ -188,12 +206,14 @@ class Array(Type):
         count: c_ast.Node | None = None,
         length: int | None = None,
         dim_quals: Iterable[str] = (),
+        scope: Scope | None = None,
     ) -> None:
         super().__init__()
         self.element = element
         self.count = count  # c_ast expression, None for []
         self.length = length  # its value, None if not known
         self.dim_quals = list(dim_quals)
+        self.scope = scope  # of the names in `count`; None if it has none
 
     is_shared = property(lambda self: self.element.is_shared)
 

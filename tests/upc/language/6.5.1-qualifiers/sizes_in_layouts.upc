@@ -28,8 +28,47 @@ shared [sizeof(four)] int h[THREADS];
 shared [sizeof(struct apart)] int k[THREADS];
 shared [offsetof(struct of_two, i)] int m[offsetof(struct of_two, i) * THREADS];
 
+shared [] char rows[4][sizeof(struct packed)];
+shared [sizeof(struct packed)] char blocks[sizeof(struct packed) * 4 * THREADS];
+typedef shared [sizeof(struct of_two)] int in_twos[sizeof(struct of_two) * THREADS];
+in_twos twos;
+
+/* In a block that has other types of the same names, layouts stay those of the declarations. */
+static void where_tags_are_hidden(void)
+{
+    shared [sizeof(struct packed)] char *p = blocks;
+    for (int row = 0; MYTHREAD == 0 && row < 4; row++)
+        for (int column = 0; column < 13; column++)
+            rows[row][column] = 20 * row + column;
+    blocks[3 * MYTHREAD + 13] = MYTHREAD;
+    twos[MYTHREAD] = MYTHREAD;
+    upc_barrier;
+    {
+        struct packed { char c[2]; } i = {{1, 2}};
+        union of_two { double d[20]; } packed;
+        shared [sizeof(struct packed)] char *q = (shared [sizeof(struct packed)] char *)&blocks[0];
+        CHECK_EQ(rows[2][1] + 0 * i.c[0], 41);
+        CHECK_EQ((*(rows + 3))[12], 72);
+        CHECK_EQ(sizeof(rows), 4 * 13);
+        CHECK_EQ(sizeof(packed), 160);
+        CHECK_EQ(upc_blocksizeof(blocks), 13);
+        CHECK_EQ(upc_threadof(p + 13), 1 % THREADS);
+        CHECK_EQ(upc_threadof(&blocks[12]), 0);
+        CHECK_EQ(upc_phaseof(p + 12), 12);
+        CHECK_EQ(upc_phaseof(q + 1), 1);
+        CHECK_EQ(upc_threadof(q + 2), 1 % THREADS);
+        CHECK_EQ(blocks[3 * MYTHREAD + 13], MYTHREAD);
+        CHECK_EQ(upc_blocksizeof(twos), 14);
+        CHECK_EQ(twos[MYTHREAD], MYTHREAD);
+        CHECK_EQ(upc_localsizeof(m), 2 * sizeof(int));
+        static shared [sizeof(struct packed)] char here[sizeof(struct packed) * THREADS];
+        CHECK_EQ(upc_blocksizeof(here), 2);
+    }
+}
+
 int main(void)
 {
+    where_tags_are_hidden();
     CHECK_EQ(upc_blocksizeof(a), 13);
     CHECK_EQ(upc_blocksizeof(b), 14);
     CHECK_EQ(upc_blocksizeof(c), sizeof(struct plain));
