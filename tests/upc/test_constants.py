@@ -15,6 +15,7 @@ from nearcache.upcc import lower, parser, printer  # noqa: E402
 
 DECLARATIONS = """\
 enum { FEW = 5, MANY = 0x100000000, NONE = -1 };
+enum small { SMALL };
 struct pair { char c; double d; };
 struct wave { char c; double _Complex z; };
 """
@@ -62,10 +63,10 @@ VALUES = {
 }
 
 
-def block_size(expression):
+def block_size(expression, **options):
     """The block size that a layout of this expression has in the C text."""
     text = f"{DECLARATIONS}shared [{expression}] int a[2];"
-    printed = printer.print_file(lower.lower(parser.parse(text, "t.upc"), threads=2))
+    printed = printer.print_file(lower.lower(parser.parse(text, "t.upc"), threads=2, **options))
     return re.search(r'ncupc_place\(&a, "a", sizeof\(int\), 2, (.*), NCUPC_HERE\);', printed)[1]
 
 
@@ -110,3 +111,16 @@ def test_the_values_are_those_of_the_c_compiler(tmp_path):
 )
 def test_what_c_leaves_open_is_left_to_the_compiler(expression):
     assert not block_size(expression).isdigit()
+
+
+@pytest.mark.parametrize(
+    "option, expression",
+    [
+        ("-fpack-struct", "sizeof(struct pair)"),
+        ("-fpack-struct=2", "sizeof(struct wave[2])"),
+        ("-fshort-enums", "sizeof(enum small)"),
+    ],
+)
+def test_sizes_that_an_option_changes_are_left_to_the_compiler(option, expression):
+    assert not block_size(expression, options=["-O2", option]).isdigit()
+    assert block_size(expression, options=["-O2"]).isdigit()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pycparser import c_ast
 
 from . import types, upc_ast
+from .declare import attributes_of
 from .part import Part
 from .rewrite import innermost
 from .typenames import number
@@ -40,15 +41,6 @@ def _asked_for(text: str) -> Iterator[str]:
         yield text[found.end() : end - 1].strip()
 
 
-def _attributes(node: c_ast.Node) -> Iterator[c_ast.Node]:
-    """Yield the attributes of a declaration and of all parts of its declarator."""
-    while isinstance(
-        node, (c_ast.Decl, c_ast.Typedef, c_ast.PtrDecl, c_ast.ArrayDecl, c_ast.TypeDecl)
-    ):
-        yield from node.attributes or ()
-        node = node.type
-
-
 def _may_be_large(kind: types.Type) -> bool:
     """Return whether a type's alignment may exceed that of every object. Attributes of a typedef
     show by its missing size."""
@@ -59,13 +51,6 @@ def _may_be_large(kind: types.Type) -> bool:
             _may_be_large(member) for _, member, _ in kind.body.fields or ()
         )
     return kind.is_unknown or kind.is_arithmetic and kind.size is None
-
-
-def _is_aligned_by_typedef(kind: types.Type) -> bool:
-    node = kind.alias and kind.alias.symbol.origin  # None for typedefs of system headers
-    return node is not None and any(
-        any(_asked_for(getattr(each, "text", ""))) for each in _attributes(node)
-    )
 
 
 class Alignments(Part):
@@ -79,7 +64,7 @@ class Alignments(Part):
         """Return a list of the syntax of the alignments that a declaration requests beyond that of
         every object."""
         dimensions = kind.dimensions() if kind.is_array else []
-        made = [self._alignof(each) for each in dimensions if _is_aligned_by_typedef(each)]
+        made = [self._alignof(each) for each in dimensions if each.aligned]
         made += self._of_type(types.element_of(kind))
         for each in [*(node.align or ()), *(innermost(node.type).align or ())]:
             if isinstance(each.alignment, c_ast.Typename):
@@ -90,8 +75,8 @@ class Alignments(Part):
                     made.append(self.expressions.value(copy.deepcopy(each.alignment)).node)
                 else:
                     made += self._known(value, node)
-        for each in _attributes(node):
-            for text in _asked_for(getattr(each, "text", "")):
+        for attribute in attributes_of(node):
+            for text in _asked_for(attribute):
                 try:
                     made += self._known(int(text, 0), node)
                 except ValueError:
@@ -99,7 +84,7 @@ class Alignments(Part):
         return made
 
     def _of_type(self, kind: types.Type) -> list[c_ast.Node]:
-        asks = _may_be_large(kind) or _is_aligned_by_typedef(kind)
+        asks = _may_be_large(kind) or kind.aligned
         return [self._alignof(kind)] if asks else []
 
     def _alignof(self, kind: types.Type) -> c_ast.Node:

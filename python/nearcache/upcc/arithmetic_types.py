@@ -59,6 +59,7 @@ def arithmetic(words: Iterable[str]) -> types.Arithmetic | None:
 
 
 INT = cast(types.Arithmetic, arithmetic(["int"]))
+UNSIGNED = cast(types.Arithmetic, arithmetic(["unsigned", "int"]))
 SIZE = cast(types.Arithmetic, arithmetic(["unsigned", "long"]))
 DIFFERENCE = cast(types.Arithmetic, arithmetic(["long"]))
 

@@ -295,6 +295,8 @@ class Constants(Part):
     def _alignment(self, kind: types.Type) -> int | None:
         if kind.is_shared and not kind.is_array:
             kind = kind.unqualified()
+        if kind.aligned:
+            return None
         if kind.is_array:
             return self._alignment(kind.element)
         if kind.is_record:

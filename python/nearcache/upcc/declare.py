@@ -5,17 +5,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from pycparser import c_ast, c_generator
 
 from . import types
-from .arithmetic_types import arithmetic
+from .arithmetic_types import INT, UNSIGNED, arithmetic, wrapped
 from .constants import UPC_SIZES
 from .part import Part
 from .preprocess import MAX_BLOCK_SIZE
-from .rewrite import innermost
 from .scope import Symbol
 
 if TYPE_CHECKING:
@@ -80,22 +79,39 @@ def _is_placed(node: c_ast.Node) -> bool:
     return False
 
 
+def attributes_of(node: c_ast.Node) -> Iterator[str]:
+    """Yield the texts of the attributes of a declaration and of all parts of its declarator."""
+    while isinstance(
+        node, (c_ast.Decl, c_ast.Typedef, c_ast.PtrDecl, c_ast.ArrayDecl, c_ast.TypeDecl)
+    ):
+        yield from (getattr(each, "text", "") for each in node.attributes or ())
+        node = node.type
+
+
 def reshaped(kind: types.Type, typedef: c_ast.Node) -> types.Type:
     """Return the type that a typedef names; its attributes may change the size (mode, vector_size)
     or the alignment."""
-    attributes = [*(typedef.attributes or ()), *(innermost(typedef.type).attributes or ())]
-    if not any(
-        re.search(r"aligned|packed|mode|vector_size", each.text)
-        for each in attributes
-        if hasattr(each, "text")
-    ):
-        return kind
-    if kind.is_record:
-        kind.body.plain = False
-    if not kind.is_arithmetic:
-        return kind
+    texts = " ".join(attributes_of(typedef))
+    if re.search(r"mode|vector_size", texts):
+        kind = _resized(kind)
+    if re.search(r"aligned|packed", texts):
+        if kind.is_record:
+            kind.body.plain = False
+        kind = _resized(kind) if kind.is_arithmetic else kind.copy()
+        kind.aligned = "aligned" in texts
+    return kind
+
+
+def _resized(kind: types.Type) -> types.Type:
+    """Return a type whose size only the C compiler knows; of an array or a pointer, the attribute
+    changes what it consists of or points to."""
     made = kind.copy()
-    made.size = None
+    if kind.is_arithmetic:
+        made.size = None
+    elif kind.is_array:
+        made.element = _resized(kind.element)
+    elif kind.is_pointer:
+        made.target = _resized(kind.target)
     return made
 
 
@@ -319,7 +335,7 @@ class Declarations(Part):
             self._scopes[node] = self.unit.scope
             body.fields = []  # known while its members are read, as they may point to it
             body.packed = self.unit.packing.changed
-            body.plain = not (node.attributes or body.packed)
+            body.plain = not (node.attributes or body.packed or self.unit.packs_all)
             body.fields = self._members(node)
             for each in node.decls:
                 if isinstance(each, c_ast.Pragma):
@@ -379,12 +395,13 @@ class Declarations(Part):
                 assert known.node is not None
                 node.name = known.node.name
                 return known
-        kind = types.Arithmetic(["int"], 4, node=node)
+        kind = types.Arithmetic(["int"], None, node=node)
         self._bodies[node] = kind
         self._declare_tag(node, kind)
         if node.values is not None:
             self._scopes[node] = self.unit.scope
             value: int | None = -1
+            values = []
             for each in node.values.enumerators:
                 if not isinstance(each, c_ast.Enumerator):
                     continue
@@ -402,7 +419,19 @@ class Declarations(Part):
                     )
                 )
                 symbol.origin = node
+                values.append(value)
+            if self._is_as_large_as_int(node, values):
+                kind.size = INT.size
         return kind
+
+    def _is_as_large_as_int(self, node: c_ast.Node, values: list[int | None]) -> bool:
+        """Return whether an enumeration is known to be of int or unsigned."""
+        if node.attributes or node.underlying_type is not None or self.unit.short_enums:
+            return False
+        known = [value for value in values if value is not None]
+        return len(known) == len(values) and any(
+            all(wrapped(value, kind) == value for value in known) for kind in (INT, UNSIGNED)
+        )
 
     def _function(self, node: c_ast.Node) -> types.Type:
         result = self.type_of(node.type)

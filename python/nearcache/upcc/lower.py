@@ -9,7 +9,7 @@ expressions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
@@ -84,14 +84,15 @@ def lower(
     strict: bool = False,
     name: str = "",
     struct_pointers: bool = False,
+    options: Sequence[str] = (),
 ) -> FileAST:
     """Lower a UPC file to C.
 
     threads: THREADS if it is static, None if it is known only when the program starts. strict: the
     mode of accesses for which neither a pragma nor a qualifier gives one. name: of the file, for
-    the runtime's messages. Raises UpcErrors.
+    the runtime's messages. options: of the C compiler, which may change layouts. Raises UpcErrors.
     """
-    unit = Unit(threads, strict, name, struct_pointers)
+    unit = Unit(threads, strict, name, struct_pointers, options)
     made = _file(tree, unit, connected(unit), frozenset(system_files))
     if any(severity == diagnostics.ERROR for _, severity, _ in unit.found):
         raise UpcErrors(unit.found)

@@ -113,6 +113,7 @@ def translate(
             strict=invocation.strict,
             name=str(path),
             struct_pointers=invocation.struct_pointers,
+            options=words_of(invocation, toolchain),
         )
         printed = printer.print_file(lowered)
         report(lowered.diagnostics, source, show, invocation.compiling)

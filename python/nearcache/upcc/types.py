@@ -65,7 +65,7 @@ MADE_TAG = "ncupc_unnamed_"  # how the tags begin that structures without one ge
 
 
 class Type:
-    __slots__ = ("quals", "block", "alias")
+    __slots__ = ("quals", "block", "alias", "aligned")
     kind = "?"
 
     if TYPE_CHECKING:
@@ -97,6 +97,7 @@ class Type:
         self.quals: frozenset[str] = frozenset()
         self.block: Any = None  # Block; None if the type is not shared
         self.alias: Alias | None = None
+        self.aligned = False  # by an attribute of its typedef
 
     def copy(self) -> Any:  # of its own class; callers set what their kind has
         made = object.__new__(type(self))

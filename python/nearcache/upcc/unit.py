@@ -4,7 +4,7 @@ function, and the diagnostics."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from . import diagnostics, pragmas
@@ -38,13 +38,23 @@ class Function:
 
 
 class Unit:
-    def __init__(self, threads: int | None, strict: bool, name: str, struct_pointers: bool) -> None:
+    def __init__(
+        self,
+        threads: int | None,
+        strict: bool,
+        name: str,
+        struct_pointers: bool,
+        options: Sequence[str] = (),
+    ) -> None:
         self.threads, self.strict, self.name, self.struct_pointers = (
             threads,
             strict,
             name,
             struct_pointers,
         )
+        # Options of the C compiler after which only it knows the sizes of structures, enumerations
+        self.packs_all = any(word.startswith("-fpack-struct") for word in options)
+        self.short_enums = "-fshort-enums" in options
         self.scope = self.globals = Scope()
         self.function = Function()
         self.coord = None  # place of the node being lowered, for new nodes

@@ -16,6 +16,19 @@ typedef int two_words __attribute__((mode(DI)));
 typedef int four __attribute__((vector_size(16)));
 typedef int far_apart __attribute__((aligned(32)));
 struct apart { char c; far_apart i; };
+typedef char line[24] __attribute__((aligned(32)));
+typedef line same_line;
+struct of_lines { char c; same_line l; };
+typedef int *__attribute__((aligned(32))) far_pointer;
+struct of_pointers { char c; far_pointer p; };
+enum __attribute__((packed)) before { IS_BEFORE };
+enum after { IS_AFTER } __attribute__((packed));
+struct of_small { enum before b; enum after a; };
+enum large { IS_LARGE = 1LL << 40 };
+enum of_both { IS_NEGATIVE = -1, IS_UNSIGNED = 0xffffffff };
+enum of_unsigned { IS_ONLY_UNSIGNED = 0xffffffff };
+struct of_rows { char rows[4][sizeof(enum before) + 1]; char tail; };
+typedef char small_row[sizeof(enum after) + 1];
 
 shared [sizeof(struct packed)] int a[THREADS];
 shared [sizeof(struct of_two)] int b[THREADS];
@@ -26,6 +39,14 @@ shared [sizeof(struct packed_member)] int f[THREADS];
 shared [sizeof(two_words)] int g[THREADS];
 shared [sizeof(four)] int h[THREADS];
 shared [sizeof(struct apart)] int k[THREADS];
+shared [sizeof(struct of_lines)] char lines[sizeof(struct of_lines) * THREADS];
+shared [sizeof(struct of_pointers)] int pointers[THREADS];
+shared [sizeof(struct of_small)] int of_small[sizeof(enum after) * THREADS];
+shared [sizeof(enum large)] int large[THREADS];
+shared [sizeof(enum of_both)] int of_both[THREADS];
+shared [sizeof(enum of_unsigned)] int of_unsigned[THREADS];
+shared struct of_rows of_rows[THREADS];
+shared [] small_row small_rows[3];
 shared [offsetof(struct of_two, i)] int m[offsetof(struct of_two, i) * THREADS];
 
 shared [] char rows[4][sizeof(struct packed)];
@@ -66,8 +87,37 @@ static void where_tags_are_hidden(void)
     }
 }
 
+static void what_changes_a_type(void)
+{
+    CHECK_EQ(upc_blocksizeof(lines), sizeof(struct of_lines));
+    CHECK_EQ(upc_localsizeof(lines), sizeof(struct of_lines));
+    CHECK_EQ(upc_blocksizeof(pointers), sizeof(struct of_pointers));
+    CHECK_EQ(upc_blocksizeof(of_small), 2);
+    CHECK_EQ(upc_localsizeof(of_small), 2 * sizeof(int));
+    CHECK_EQ(upc_blocksizeof(large), sizeof(enum large));
+    CHECK_EQ(upc_blocksizeof(of_both), sizeof(enum of_both));
+    CHECK_EQ(upc_blocksizeof(of_unsigned), 4);
+    int next = (MYTHREAD + 1) % THREADS;
+    for (int row = 0; row < 4; row++)
+        for (int column = 0; column < 2; column++)
+            of_rows[next].rows[row][column] = 10 * row + column;
+    of_rows[next].tail = 99;
+    for (int row = 0; MYTHREAD == 0 && row < 3; row++)
+        small_rows[row][1] = row + 5;
+    upc_barrier;
+    struct of_rows mine = of_rows[MYTHREAD];
+    for (int i = 0; i < 8; i++)
+        CHECK_EQ(mine.rows[i / 2][i % 2], 10 * (i / 2) + i % 2);
+    CHECK_EQ(mine.tail, 99);
+    CHECK_EQ(sizeof(of_rows[0].rows), 8);
+    CHECK_EQ(sizeof(small_rows), 6);
+    CHECK_EQ(small_rows[2][1], 7);
+    CHECK_EQ(upc_addrfield(&small_rows[2][1]) - upc_addrfield(small_rows), 5);
+}
+
 int main(void)
 {
+    what_changes_a_type();
     where_tags_are_hidden();
     CHECK_EQ(upc_blocksizeof(a), 13);
     CHECK_EQ(upc_blocksizeof(b), 14);
