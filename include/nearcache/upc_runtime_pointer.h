@@ -124,6 +124,20 @@ static inline ncupc_ptr ncupc_field(ncupc_ptr p, size_t bytes) {
   return ncupc_unphased(ncupc_add_bytes(p, (ptrdiff_t)bytes));
 }
 
+/* Returns a pointer to another type: with the same phase if both types have the same layout, else
+ * with phase 0. */
+static inline ncupc_ptr ncupc_phased(ncupc_ptr p, int same_layout) {
+  return same_layout ? p : ncupc_unphased(p);
+}
+
+/* Yields a pointer that becomes one of another block size, if the C compiler finds both equal. */
+#define ncupc_same_block(one, other, ...)                                                       \
+  __extension__((void)sizeof(struct {                                                           \
+                  _Static_assert((one) == (other), "the block sizes differ: a cast is needed"); \
+                  char ncupc_member;                                                            \
+                }),                                                                             \
+                (__VA_ARGS__))
+
 /* Mathematical division by a positive number: the quotient is rounded down, so the remainder is
  * never negative. */
 static inline int64_t ncupc_floor_div(int64_t n, int64_t by) {

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .declare import Declarations
     from .expressions import Expressions
     from .rewrite import Rewriting
+    from .typenames import Typenames
 
 
 class Value:
@@ -82,6 +83,7 @@ class Conversions(Part):
     declarations: Declarations
     expressions: Expressions
     rewriting: Rewriting
+    typenames: Typenames
 
     def is_null(self, value: Value) -> bool:
         """Return whether a value is a null pointer constant: an integer constant expression of
@@ -133,18 +135,23 @@ class Conversions(Part):
         source = value.type
         if target.target.is_void or source.target.is_void:
             return self._to_or_from_generic(value, target)
-        if not block_of(source).same(block_of(target)):
+        node = value.node
+        one, other = block_of(source), block_of(target)
+        layout = one.same(other)
+        if layout is None and one.is_constant and other.is_constant:
+            sizes = [self._block_size(each) for each in (source, target)]
+            node = call("ncupc_same_block", *sizes, node)
+        elif not layout:
             self.unit.error(
                 coord,
-                f"{what}: the block sizes differ, {block_of(source)} and {block_of(target)} ('{source}' and '{target}'); "
+                f"{what}: the block sizes differ, {one} and {other} ('{source}' and '{target}'); "
                 "the phase is lost, so a cast is needed",
             )
-        elif not types.same(source.target, target.target):
+            return node
+        if not types.same(source.target, target.target):
             self.unit.warn(
                 coord, f"{what}: pointers to different types ('{source}' and '{target}')"
             )
-            if has_phase(source) and not self._same_size(source, target):
-                return call("ncupc_unphased", value.node)
         else:
             lost = (
                 types.element_of(source.target).quals
@@ -155,21 +162,50 @@ class Conversions(Part):
                     coord,
                     f"{what}: the qualifier {' '.join(sorted(lost))} of what is pointed to is lost",
                 )
-        return value.node
+        return self._with_phase(node, source, self._same_size(source, target))
+
+    @staticmethod
+    def _with_phase(node: c_ast.Node, source: types.Type, kept: bool | c_ast.Node) -> c_ast.Node:
+        """Return the syntax of a converted pointer of type `source`, whose phase becomes 0 unless
+        it is kept; a node is a condition of which only C knows whether it holds."""
+        if kept is True or not has_phase(source):
+            return node
+        return call("ncupc_unphased", node) if kept is False else call("ncupc_phased", node, kept)
 
     def _to_or_from_generic(self, value: Value, target: types.Type) -> c_ast.Node:
         if value.type.target.is_void and not target.target.is_void and not has_phase(target):
             return call("ncupc_unphased", value.node)
         return self.accesses.by_itself(value.node)
 
-    def _same_size(self, source: types.Type, target: types.Type) -> bool:
-        a: types.Type | int | None
-        b: types.Type | int | None
+    def _block_size(self, pointer: types.Type) -> c_ast.Node:
+        return self.typenames.block_size(types.element_of(pointer.target))
+
+    def _same_size(self, source: types.Type, target: types.Type) -> bool | c_ast.Node:
+        """Return whether the elements of two pointers' targets have the same size, or the condition
+        in C."""
         a, b = types.element_of(source.target), types.element_of(target.target)
-        if types.same(a, b):
+        one, other = self.constants.size_of(a), self.constants.size_of(b)
+        if one is not None and other is not None:
+            return one == other
+        if a.alias is not None and b.alias is not None and a.alias.symbol is b.alias.symbol:
             return True
-        a, b = self.constants.size_of(a), self.constants.size_of(b)
-        return a is not None and a == b
+        if a.is_record and b.is_record and a.body is b.body:
+            return True
+        if a.is_pointer_to_shared and b.is_pointer_to_shared:
+            return True
+        if any(types.has_no_size(each) or each.is_unknown and not each.node for each in (a, b)):
+            return types.same(a, b)
+        return c_ast.BinaryOp("==", self.typenames.size(a), self.typenames.size(b))
+
+    def _same_layout(self, source: types.Type, target: types.Type) -> bool | c_ast.Node:
+        """Return the same for their block sizes, too."""
+        blocks, sizes = block_of(source).same(block_of(target)), self._same_size(source, target)
+        if blocks is False or sizes is False:
+            return False
+        if blocks:
+            return sizes
+        same = c_ast.BinaryOp("==", self._block_size(source), self._block_size(target))
+        return same if sizes is True else c_ast.BinaryOp("&&", same, sizes)
 
     def cast(self, node: c_ast.Node) -> Value:
         target = self.declarations.type_of(node.to_type.type)
@@ -211,11 +247,9 @@ class Conversions(Part):
             return identifier(NULL)
         if source.target.is_void or target.target.is_void:
             return self._to_or_from_generic(value, target)
-        if block_of(source).same(block_of(target)) and self._same_size(source, target):
-            return value.node
-        if has_phase(source):
-            return call("ncupc_unphased", value.node)
-        return self.accesses.by_itself(value.node)
+        kept = self._same_layout(source, target)
+        node = value.node if kept is True else self.accesses.by_itself(value.node)
+        return self._with_phase(node, source, kept)
 
     def _cast_from_shared(
         self, value: Value, node: c_ast.Node, target: types.Type, coord: Coord | None
@@ -260,5 +294,4 @@ class Conversions(Part):
         if left.type.target.is_void or right.type.target.is_void:
             kind = left.type if left.type.target.is_void else right.type
             return kind, left.node, right.node
-        self._between_shared(right, left.type, coord, what)
-        return left.type, left.node, right.node
+        return left.type, left.node, self._between_shared(right, left.type, coord, what)

@@ -413,12 +413,12 @@ class Operators(Part):
         self, operator: str, left: types.Type, right: types.Type, coord: Coord | None
     ) -> None:
         one, other = types.element_of(left.target).block, types.element_of(right.target).block
-        if not one.same(other):
+        if one.same(other) is False:
             self.unit.warn(
                 coord,
                 f"{operator} of pointers-to-shared with block sizes {one} and {other}, without a cast",
             )
-        else:
+        elif not types.same(left.target, right.target):
             self.unit.warn(
                 coord, f"{operator} of pointers to different types ('{left}' and '{right}')"
             )

@@ -40,19 +40,22 @@ class Block:
         self.text = text  # text of the node, for comparison
         self.scope = scope  # the scope of the names in it; None if it has none
 
-    def same(self, other: Block) -> bool:
-        """Return whether two block sizes are known to be the same."""
+    @property
+    def is_constant(self) -> bool:
+        """Whether the C compiler knows the value, and not only the running program."""
+        return self.value is not None or self.scope is not None
+
+    def same(self, other: Block) -> bool | None:
+        """Return whether two block sizes are the same; None if only the C compiler or the running
+        program knows."""
         if self.value is not None and other.value is not None:
             return self.value == other.value
         if self.value is not None or other.value is not None or self.text != other.text:
-            return False
+            return None
         one, two = self.scope, other.scope
-        return (
-            one is two
-            or one is None
-            or two is None
-            or not (renamed(self.node, one, two) or retagged(self.node, one, two))
-        )
+        if one is None or two is None or one is two:
+            return True
+        return None if renamed(self.node, one, two) or retagged(self.node, one, two) else True
 
     def __str__(self) -> str:
         return (
@@ -374,14 +377,11 @@ def identical(a: Type, b: Type) -> bool | None:
     only the C compiler knows."""
     if a.is_unknown or b.is_unknown:
         return None
-    if (
-        a.kind != b.kind
-        or a.quals != b.quals
-        or (a.block is None) != (b.block is None)
-        or a.block is not None
-        and not a.block.same(b.block)
-    ):
+    if a.kind != b.kind or a.quals != b.quals or (a.block is None) != (b.block is None):
         return False
+    layout = a.block is None or a.block.same(b.block)
+    if not layout:
+        return layout
     if a.is_arithmetic:
         return a.node is b.node and a.words == b.words
     if a.is_pointer:
