@@ -42,8 +42,9 @@ def _asked_for(text: str) -> Iterator[str]:
 
 
 def _may_be_large(kind: types.Type) -> bool:
-    """Return whether a type's alignment may exceed that of every object. Attributes of a typedef
-    show by its missing size."""
+    """Return whether a type's alignment may exceed that of every object."""
+    if kind.aligned:
+        return True
     if kind.is_array:
         return _may_be_large(kind.element)
     if kind.is_record:
@@ -84,8 +85,7 @@ class Alignments(Part):
         return made
 
     def _of_type(self, kind: types.Type) -> list[c_ast.Node]:
-        asks = _may_be_large(kind) or kind.aligned
-        return [self._alignof(kind)] if asks else []
+        return [self._alignof(kind)] if _may_be_large(kind) else []
 
     def _alignof(self, kind: types.Type) -> c_ast.Node:
         return c_ast.UnaryOp("_Alignof", self.typenames.typename(kind.unqualified()))

@@ -32,6 +32,9 @@ STAR = types.Block(None, None, "*")
 NAMED_STAR = types.Block(None, None, "*")
 
 
+RESIZING = re.compile(r"\b_*(?:mode|vector_size)_*\b")  # attributes that make a type another
+
+
 class _Variables(c_ast.NodeVisitor):
     """Finds what a layout may not depend on, objects and calls; operands of sizeof and the like are
     not evaluated."""
@@ -91,21 +94,27 @@ def attributes_of(node: c_ast.Node) -> Iterator[str]:
 def reshaped(kind: types.Type, typedef: c_ast.Node) -> types.Type:
     """Return the type that a typedef names; its attributes may change the size (mode, vector_size)
     or the alignment."""
+    kind = resized(kind, typedef)
     texts = " ".join(attributes_of(typedef))
-    if re.search(r"mode|vector_size", texts):
-        kind = _resized(kind)
     if re.search(r"aligned|packed", texts):
         if kind.is_record:
             kind.body.plain = False
-        kind = _resized(kind) if kind.is_arithmetic else kind.copy()
+        kind = kind.copy()
         kind.aligned = "aligned" in texts
     return kind
 
 
+def resized(kind: types.Type, declaration: c_ast.Node) -> types.Type:
+    """Return the type of what is declared: attributes may make it one whose size only the C
+    compiler knows, and which no words name."""
+    return _resized(kind) if any(map(RESIZING.search, attributes_of(declaration))) else kind
+
+
 def _resized(kind: types.Type) -> types.Type:
-    """Return a type whose size only the C compiler knows; of an array or a pointer, the attribute
-    changes what it consists of or points to."""
+    """Return such a type; of an array or a pointer, the attribute changes what it consists of or
+    points to."""
     made = kind.copy()
+    made.alias = None
     if kind.is_arithmetic:
         made.size = None
     elif kind.is_array:
@@ -374,7 +383,7 @@ class Declarations(Part):
         for decl in node.decls:
             if not isinstance(decl, c_ast.Decl):
                 continue
-            kind = self.type_of(decl.type)
+            kind = resized(self.type_of(decl.type), decl)
             if kind.is_shared:
                 self.unit.error(
                     decl.coord,

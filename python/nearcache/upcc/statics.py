@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, cast
 from pycparser import c_ast
 
 from . import types
+from .declare import resized
 from .local_loops import nodes_of
 from .part import Part
 from .rewrite import innermost
@@ -110,7 +111,8 @@ class Statics(Part):
     ) -> list[c_ast.Node]:
         """Return the declaration in C of a static shared object."""
         storage = node.storage or []
-        kind = self.sized_by_initializer(self.declarations.complete_layout(kind, node), node.init)
+        kind = self.declarations.complete_layout(resized(kind, node), node)
+        kind = self.sized_by_initializer(kind, node.init)
         self.declarations.check_shared_object(kind, node, storage)
         self.count_without_names(kind)
         self.rewritten_specifier_only(node)
@@ -379,6 +381,7 @@ class Statics(Part):
             kind = outside or symbol.type
             if not kind.is_shared:
                 continue  # declared again as private, about which there is an error
+            self.unit.coord = coord
             element = types.element_of(kind)
             asked_for = self._alignments[symbol.c_name]
             made = call(

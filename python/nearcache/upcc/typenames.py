@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 
+from .arithmetic_types import arithmetic
 from .part import Part
 from .scope import renamed, retagged
 from .types import MADE_TAG
@@ -146,6 +147,13 @@ class Typenames(Part):
         if kind.is_arithmetic:
             if kind.node is not None and kind.node.name:
                 return c_ast.Enum(kind.node.name, None, None)
+            plain = arithmetic(kind.words)
+            if kind.node is None and kind.size is None and plain is not None and plain.size:
+                self.unit.error(
+                    self.unit.coord,
+                    f"the type of what is used here, '{kind}' with an attribute that changes it, has no name here: "
+                    "a typedef must give it one",
+                )
             return c_ast.IdentifierType(list(kind.words))
         return c_ast.IdentifierType(["int"])
 
