@@ -120,16 +120,19 @@ def built() -> Path | None:
 def candidates() -> list[Path]:
     """Return the homes in the order in which they are tried.
 
-    These are: the environment's, the installation, the source tree's build, the objects built for a
+    These are: the environment's, the source tree's build, the installation, the objects built for a
     wheel, and the wheel itself.
     """
     if os.environ.get("NEARCACHE_HOME"):
-        return [Path(os.environ["NEARCACHE_HOME"])]
+        # Absolute, as ranks may run in another folder than this command.
+        return [Path(os.path.abspath(os.path.expanduser(os.environ["NEARCACHE_HOME"])))]
     found = []
-    if PACKAGE.parent.name == "python" and PACKAGE.parent.parent.name == "nearcache":
-        found.append(PACKAGE.parents[3])  # <prefix>/share/nearcache/python/nearcache
     if (PACKAGE.parents[1] / "CMakeLists.txt").exists():
         found.append(PACKAGE.parents[1] / "build")  # <root>/python/nearcache
+    # <prefix>/share/nearcache/python/nearcache. A checkout may be called nearcache, too, and lie in
+    # <prefix>/src.
+    if PACKAGE.parts[-4:-1] == ("share", "nearcache", "python"):
+        found.append(PACKAGE.parents[3])
     if WHEEL.exists():
         found += [*filter(None, [built()]), WHEEL]
     return found

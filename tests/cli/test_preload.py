@@ -113,3 +113,39 @@ def test_installation_prefix_is_a_home_too(tmp_path):
     (tmp_path / "lib/nearcache/mpich-4.0.2").mkdir(parents=True)
     (tmp_path / "lib/nearcache/mpich-4.0.2/libnearcache_mpi.so").write_text("")
     assert [item.tag for item in Home(tmp_path).objects()] == ["mpich-4.0.2"]
+
+
+def object_of(folder, tag="mpich-4.0.2"):
+    """An empty preload object."""
+    (folder / tag).mkdir(parents=True)
+    (folder / tag / "libnearcache_mpi.so").write_text("")
+
+
+def test_a_checkout_below_the_source_folder_of_a_prefix_uses_its_own_build(tmp_path, monkeypatch):
+    checkout = tmp_path / "src" / "nearcache"
+    object_of(tmp_path / "lib" / "nearcache", "mpich-3.4")
+    object_of(checkout / "build" / "lib")
+    (checkout / "CMakeLists.txt").write_text("")
+    monkeypatch.delenv("NEARCACHE_HOME", raising=False)
+    monkeypatch.setattr(home, "PACKAGE", checkout / "python" / "nearcache")
+    assert home.find().path == checkout / "build"
+    (checkout / "CMakeLists.txt").unlink()
+    assert tmp_path not in home.candidates()
+
+
+def test_the_commands_of_an_installation_use_its_objects(tmp_path, monkeypatch):
+    object_of(tmp_path / "lib" / "nearcache")
+    monkeypatch.delenv("NEARCACHE_HOME", raising=False)
+    package = tmp_path / "share" / "nearcache" / "python" / "nearcache"
+    monkeypatch.setattr(home, "PACKAGE", package)
+    assert home.find().path == tmp_path
+
+
+def test_a_home_named_from_here_is_found_by_ranks_in_another_folder(tmp_path, monkeypatch):
+    object_of(tmp_path / "build" / "lib")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("build", "./build/../build", "~/build"):
+        monkeypatch.setenv("NEARCACHE_HOME", name)
+        (item,) = home.find().objects()
+        assert str(item.path).startswith(f"{tmp_path}/build/lib/"), name
