@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from . import ended, home, host_defects, libraries, mpi, preload, shmem, tables
+from . import ended, home, host_defects, libraries, mpi, preload, shmem, simulate, tables
 from .errors import NearcacheError
 
 if TYPE_CHECKING:
@@ -426,6 +426,10 @@ def home_findings(where: home.Home, objects: Collection[PreloadObject]) -> list[
                 "there are no preload objects; build them: nearcache build, or in a checkout cmake --build build",
             )
         )
+    try:
+        simulate.executable()
+    except NearcacheError as error:
+        findings.append(Finding("note", f"no advise and no simulate: {error.message}"))
     return findings
 
 

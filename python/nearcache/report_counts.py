@@ -121,6 +121,12 @@ def processes(document: Report) -> tuple[str, str]:
     return ("PE", "PEs") if api(document) == "OpenSHMEM" else ("rank", "ranks")
 
 
+def how_many(number: int, names: tuple[str, str]) -> str:
+    """Return a number of things: 1 rank, 2,048 ranks. `names` are the words for one and for
+    several."""
+    return f"{number:,} {names[number != 1]}"
+
+
 # Totals to show, by interface, and for mode coherent.
 TRAFFIC = {
     "MPI": [

@@ -44,7 +44,8 @@ def executable() -> Path:
         if os.access(path, os.X_OK):
             return path
     raise NearcacheError(
-        f"{PROGRAM} is not in {folder}. Build it (it needs CLI11 and fmt): cmake --build build --target {PROGRAM}"
+        f"{PROGRAM} is not in {folder}: a build leaves it out if CLI11 or fmt is missing. "
+        "Install both, then configure and build Nearcache again"
     )
 
 

@@ -27,7 +27,7 @@ def tables_text():
 
 @pytest.fixture
 def fake_home(tmp_path, tables_text, monkeypatch):
-    """A home whose preload objects are empty libraries, so that only what the command does is seen."""
+    """A home whose preload objects are empty libraries and whose nearcache-simulate always fails, so that only what the command does is seen."""
     home = tmp_path / "home"
     (home / "share" / "nearcache").mkdir(parents=True)
     (home / "share" / "nearcache" / "tables.json").write_text(tables_text)
@@ -37,6 +37,10 @@ def fake_home(tmp_path, tables_text, monkeypatch):
     for tag in TAGS:
         (home / "lib" / tag).mkdir(parents=True)
         shutil.copy(empty, home / "lib" / tag / "libnearcache_mpi.so")
+    simulate = home / "bin" / "nearcache-simulate"
+    simulate.parent.mkdir()
+    simulate.write_text("#!/bin/sh\necho 'nearcache-simulate: it is a stub' >&2\nexit 1\n")
+    simulate.chmod(0o755)
     monkeypatch.setenv("NEARCACHE_HOME", str(home))
     for name in list(os.environ):
         if name.startswith("NEARCACHE_") and name != "NEARCACHE_HOME":

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -54,7 +55,7 @@ def advise(mpi, preload, nearcache, tmp_path, monkeypatch):
 
 
 @pytest.mark.few_mpis
-def test_read_only_window_may_always_be_cached(advise):
+def test_read_only_window_may_always_be_cached(advise, mpi):
     advice, words = advise("read_only")
     (window,) = advice["windows"]
     assert window["helps"] and advice["helps"] and words.startswith("Caching would help: ")
@@ -63,10 +64,11 @@ def test_read_only_window_may_always_be_cached(advise):
     # What the default keeps depends on how soon its reads of versions are known to pay.
     if window["mode"] == "always":
         assert 64 << 10 <= window["storage_bytes"] <= 256 << 10  # 64 KiB are read by each rank
-        assert "nearcache run --mode always --storage" in words
+        assert f"nearcache run --mpi {mpi.tag} --mode always --storage" in words
     else:
         assert (
-            window["mode"] == "coherent" and "There is nothing to set:  nearcache run -- " in words
+            window["mode"] == "coherent"
+            and f"There is nothing to set:  nearcache run --mpi {mpi.tag} -- " in words
         )
 
 
@@ -117,7 +119,7 @@ def test_own_stores_count_whatever_the_environment_says(mpi, preload, nearcache,
 
 @pytest.mark.few_mpis
 @pytest.mark.parametrize("mode", ["-", "coherent"])
-def test_what_changes_in_part_between_barriers_is_kept_by_its_versions(advise, mode):
+def test_what_changes_in_part_between_barriers_is_kept_by_its_versions(advise, mpi, mode):
     advice, words = advise("islands", mode)
     (window,) = advice["windows"]
     assert window["now"] == "coherent"
@@ -126,7 +128,7 @@ def test_what_changes_in_part_between_barriers_is_kept_by_its_versions(advise, m
     if mode == "coherent":
         return  # what a get costs is known from few, as most were answered
     assert (window["mode"], window["helps"]) == ("coherent", True)
-    assert "There is nothing to set:  nearcache run -- " in words
+    assert f"There is nothing to set:  nearcache run --mpi {mpi.tag} -- " in words
     assert "nearcache_invalidate" not in words
 
 
@@ -239,6 +241,51 @@ def test_a_program_that_a_signal_ends_is_told_as_a_shell_does(nearcache, fake_ho
     words = ["--mpi", "mpich-5.0.2", "--", "sh", "-c", "kill -TERM $$"]
     done = nearcache("advise", *words, cwd=tmp_path)
     assert done.returncode == 143 and "was ended by signal 15 (SIGTERM)" in done.stderr
+
+
+def test_no_program_is_run_whose_traces_nobody_could_judge(nearcache, fake_home, tmp_path):
+    (fake_home / "bin" / "nearcache-simulate").unlink()
+    words = ["--mpi", "mpich-5.0.2", "--", "touch", tmp_path / "ran"]
+    done = nearcache("advise", *words, cwd=tmp_path)
+    assert done.returncode == 2 and "nearcache-simulate is not in" in done.stderr, done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.fixture
+def traced_program(tmp_path):
+    """A script that leaves behind what a rank would: the trace of a small run."""
+    rounds(0, 1, 10, 4).write(tmp_path / "rank0")
+    program = tmp_path / "program"
+    program.write_text(f'#!/bin/sh\ncp {tmp_path}/rank0 "$NEARCACHE_TRACE.0.nctrace"\n')
+    program.chmod(0o755)
+    return program
+
+
+def test_traces_that_could_not_be_judged_are_kept(nearcache, fake_home, traced_program, tmp_path):
+    done = nearcache("advise", "--mpi", "mpich-5.0.2", "--", traced_program, cwd=tmp_path)
+    assert done.returncode == 2 and "it is a stub" in done.stderr, done.stderr
+    again = done.stderr.split("nearcache advise ")[1].split()
+    done = nearcache("advise", *again, env={"NEARCACHE_HOME": str(launch.BUILD)})
+    assert done.returncode == 0 and done.stdout.startswith("No verdict"), done.stderr
+
+
+def test_the_command_that_is_advised_names_the_mpi_that_was_named(
+    nearcache, traced_program, tmp_path
+):
+    env = {"NEARCACHE_HOME": str(launch.BUILD)}
+    words = ["--mpi", launch.mpis()[0].tag, "--model", "1e6,0", "--", traced_program]
+    done = nearcache("advise", *words, env=env, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    line = next(line for line in done.stdout.splitlines() if "nearcache run " in line)
+    printed = shlex.split(line[line.index("nearcache run ") :])[1:]
+    assert nearcache(*printed, env=env, cwd=tmp_path).returncode == 0, line
+
+
+def test_a_program_that_writes_no_trace_is_told_why(nearcache, fake_home, tmp_path):
+    done = nearcache("advise", "--mpi", "mpich-5.0.2", "--", "true", cwd=tmp_path)
+    assert done.returncode == 2 and "the program wrote no trace" in done.stderr, done.stderr
+    assert "nearcache-advise-" not in done.stderr, "that folder is gone"
+    assert not list(tmp_path.glob("nearcache-advise-*"))
 
 
 def test_advice_is_said_where_its_file_cannot_be_written(nearcache, tmp_path, monkeypatch):
@@ -793,9 +840,13 @@ def test_both_bounds_are_said_where_they_differ():
     said = text.render(judgement.judge(evidence(latency=15000.0, least=5000.0)), width=200)
     assert said.startswith("Caching would help: 0.44 s to 1.34 s of 2.00 s")
     assert "15,000 ns + 0.10 ns/B (measured; the quickest 5,000 ns" in said
-    assert text.render(judgement.judge(evidence())).startswith(
-        "Caching would help: about 0.89 s of 2.00 s"
-    )
+    said = text.render(judgement.judge(evidence()))
+    assert said.startswith("Caching would help: about 0.89 s of 2.00 s")
+
+
+def test_one_rank_is_one_rank():
+    assert ", 1 rank, " in text.render(judgement.judge(evidence()))
+    assert ", 2 ranks, " in text.render(judgement.judge(evidence(ranks=2)))
 
 
 def test_a_given_cost_takes_the_place_of_the_measured_one_in_the_time_of_the_run():

@@ -93,6 +93,14 @@ def test_missing_objects_are_wrong_and_the_cure_is_named(fake_home, nearcache):
     assert "there are no preload objects; build them: nearcache build" in done.stdout
 
 
+def test_what_advise_lacks_is_noted(fake_home, nearcache):
+    assert "nearcache-simulate" not in nearcache("doctor", "--no-run").stdout
+    (fake_home / "bin" / "nearcache-simulate").unlink()
+    done = nearcache("doctor", "--no-run")
+    assert done.returncode == 0, done.stdout
+    assert "note  no advise and no simulate: nearcache-simulate is not in" in done.stdout
+
+
 def ended_by_a_signal(words, started, env):
     """Starts the command, and ends it once a process of it has written its number into `started`; that process must go, too."""
     command = subprocess.Popen(

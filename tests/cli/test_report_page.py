@@ -361,6 +361,14 @@ def test_nothing_is_advised_of_what_there_never_was():
     assert not [line for line in verdict.advice(document) if "Try:" in line]
 
 
+@pytest.mark.parametrize("ranks, size", [(1, "1 rank"), (8, "8 ranks"), (2048, "2,048 ranks")])
+def test_title_and_heading_count_the_ranks(ranks, size):
+    from nearcache import html
+
+    page = html.page({**json.loads(EXAMPLE.read_text()), "ranks": ranks})
+    assert f"<title>Nearcache: lcc, {size}</title>" in page and f"<span>on {size}</span>" in page
+
+
 def test_access_types_are_explained_at_their_chart():
     from nearcache import html
 

@@ -182,7 +182,10 @@ def study(uncached, cached, slowest=1, **more):
 def test_the_default_size_is_advised_where_it_is_enough_and_else_the_least_that_is():
     enough = openshmem.advice_of(study(1e9, [9e8, 5e8, 1e8, 1e8, 1e8, 1e8]), 2.0, None)
     assert enough.storage_bytes == 1 << 20 and enough.saved_seconds == pytest.approx(0.9)
-    assert "--shmem-size" not in openshmem.render(enough, None, 100)
+    told = openshmem.render(enough, None, 100)
+    assert "--shmem-size" not in told and "app, 1 PE, " in told
+    named = openshmem.render(enough, ["oshrun", "./app"], 100, "oshmem-4.1.4")
+    assert "nearcache run --mpi oshmem-4.1.4 -- oshrun ./app" in named
     more = openshmem.advice_of(study(1e9, [9e8, 9e8, 9e8, 8e8, 1e8, 1e8]), 2.0, None)
     assert more.storage_bytes == 16 << 20
     assert "nearcache run --shmem-size 16M -- oshrun" in openshmem.render(more, None, 100)

@@ -11,7 +11,7 @@ from typing import Any, Union
 
 import click
 
-from .. import common_options
+from .. import common_options, simulate
 from ..ended import signals_as_exceptions, told
 from ..errors import Command, NearcacheError
 from ..files import check_folder, write_whole
@@ -98,8 +98,9 @@ def advise(
     if json and json != "-":
         check_folder("--json", json)
     if traces:
-        show(judged(traces, model, openshmem.is_of_openshmem(traces)), [], json, width)
+        show(judged(traces, model, openshmem.is_of_openshmem(traces)), [], None, json, width)
         return
+    simulate.executable()  # if it is missing, the run would be in vain
     with signals_as_exceptions(), measure.folder_for(keep) as prefix:
         by_upcrun = openshmem.started_by_upcrun(words)
         of_pages = by_upcrun or measure.communicates_by_openshmem(words, tag)
@@ -111,10 +112,15 @@ def advise(
                     if by_upcrun
                     else measure.run_with(words, tag, values)
                 )
+                measure.check_traces(prefix)
         else:
             succeed(measure.run_traced(words, prefix, tag, []))
-        advice = judged([prefix], model, of_pages)
-    show(advice, words, json, width)
+            measure.check_traces(prefix)
+        try:
+            advice = judged([prefix], model, of_pages)
+        except (NearcacheError, OSError) as error:
+            raise measure.NotJudged(error, prefix) from None
+    show(advice, words, tag, json, width)
 
 
 def judged(names: Sequence[str], model: str | None, of_pages: bool) -> Advised:
@@ -140,15 +146,17 @@ def succeed(done: tuple[int, str]) -> None:
         )
 
 
-def show(advice: Advised, words: Sequence[str], json: str | None, width: int | None) -> None:
+def show(
+    advice: Advised, words: Sequence[str], tag: str | None, json: str | None, width: int | None
+) -> None:
     document = json_module.dumps(advice.as_json(), indent=1)
     if json == "-":
         click.echo(document)
         return
     width = width or min(120, shutil.get_terminal_size((100, 24)).columns)
     if isinstance(advice, openshmem.PageAdvice):
-        click.echo(openshmem.render(advice, words, width), nl=False)
+        click.echo(openshmem.render(advice, words, width, tag), nl=False)
     else:
-        click.echo(text.render(advice, words, width), nl=False)
+        click.echo(text.render(advice, words, width, tag), nl=False)
     if json:  # at last: what was said stays said if this fails
         write_whole(json, (document + "\n").encode())

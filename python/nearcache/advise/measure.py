@@ -5,6 +5,7 @@ them."""
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import tempfile
 from collections import Counter
@@ -49,6 +50,15 @@ class Evidence:
     shared: Mapping[str, Replay] | None = None
 
 
+class NotJudged(NearcacheError):
+    """Traces could not be judged: they are kept, as the run that wrote them may have been long."""
+
+    def __init__(self, reason: NearcacheError | OSError, prefix: str) -> None:
+        again = shlex.join(["nearcache", "advise", "--from", prefix])
+        said = reason.message if isinstance(reason, NearcacheError) else str(reason)
+        super().__init__(f"{said}; the traces are kept, to be judged by: {again}")
+
+
 def forget_earlier_run(prefix: str) -> None:
     """Remove the files of an earlier run, since traces of additional ranks would seem to belong to
     this run."""
@@ -78,10 +88,24 @@ def folder_for(keep: str | None) -> Iterator[str]:
         raise NearcacheError(
             f"cannot write traces here ({error.strerror}); name a place with --keep"
         ) from None
+    kept = False
     try:
         yield os.path.join(os.path.abspath(folder), "trace")
+    except NotJudged:
+        kept = True
+        raise
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if not kept:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_traces(prefix: str) -> None:
+    """Raise an error if a run that succeeded has written no trace."""
+    if not simulate.traces_of_ranks(prefix):
+        raise NearcacheError(
+            "the program wrote no trace: it did not initialise MPI or OpenSHMEM, or Nearcache was not loaded into its ranks "
+            "(nearcache run --dry-run, nearcache doctor), or they cannot write to this folder (--keep names another)"
+        )
 
 
 def settings(options: Mapping[str, str]) -> list[tuple[tables.Option, str]]:

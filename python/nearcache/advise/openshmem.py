@@ -22,7 +22,7 @@ from ..command import UPCRUN
 from ..ended import run_to_its_end
 from ..errors import Refused
 from ..plain import plain
-from ..report_counts import api
+from ..report_counts import api, how_many
 from . import text
 from .answers import PageCost, PageRow, PageStudy
 from .estimates import ENOUGH
@@ -243,10 +243,11 @@ def contract_line(advice: PageAdvice) -> str:
     )
 
 
-def lines_of(advice: PageAdvice, words: Sequence[str]) -> Iterable[str]:
+def lines_of(advice: PageAdvice, words: Sequence[str], tag: str | None) -> Iterable[str]:
     cost = advice.cost
     yield headline(advice)
-    about = f"{advice.program}, {advice.pes} PEs, {text.seconds(advice.wall_seconds)}"
+    pes = how_many(advice.pes, ("PE", "PEs"))
+    about = f"{advice.program}, {pes}, {text.seconds(advice.wall_seconds)}"
     if cost["from"] != "assumed":
         least, most = advice.communication_seconds_least, advice.communication_seconds
         slowest = "" if least >= 0.8 * most else " without the slowest fiftieth"
@@ -264,25 +265,27 @@ def lines_of(advice: PageAdvice, words: Sequence[str]) -> Iterable[str]:
         )
         yield contract_line(advice)
     if advice.helps and (advice.contract is None or advice.contract.kept):
-        yield "Command:  " + command_for(advice, words)
+        yield "Command:  " + command_for(advice, words, tag)
     yield from (f"Note: {note}." for note in advice.notes)
 
 
-def command_for(advice: PageAdvice, words: Sequence[str]) -> str:
+def command_for(advice: PageAdvice, words: Sequence[str], tag: str | None) -> str:
     size = text.size(advice.storage_bytes)
     other = advice.storage_bytes != DEFAULT_SIZE
     if started_by_upcrun(words):
         return shlex.join([*(["env", f"NEARCACHE_SHMEM_SIZE={size}"] if other else []), *words])
-    given = ["--shmem-size", size] if other else []
+    given = [*(["--mpi", tag] if tag else []), *(["--shmem-size", size] if other else [])]
     return shlex.join(
         ["nearcache", "run", *given, "--", *(words or ["oshrun", "...", "./program"])]
     )
 
 
-def render(advice: PageAdvice, words: Sequence[str] | None, width: int) -> str:
+def render(
+    advice: PageAdvice, words: Sequence[str] | None, width: int, tag: str | None = None
+) -> str:
     def wrapped(line: str) -> str:
         if line.startswith("Command:"):
             return line  # to be copied
         return textwrap.fill(plain(line), width, break_on_hyphens=False, break_long_words=False)
 
-    return "\n\n".join(wrapped(line) for line in lines_of(advice, words or [])) + "\n"
+    return "\n\n".join(wrapped(line) for line in lines_of(advice, words or [], tag)) + "\n"

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..plain import plain_lines
-from ..report_counts import window_label
+from ..report_counts import how_many, window_label
 from ..values import size
 from .advice import DEFAULT, Advice, WindowAdvice
 from .answers import Cost
@@ -116,7 +116,7 @@ def keys_of(window: WindowAdvice) -> dict[str, str]:
     return keys
 
 
-def what_to_set(advice: Advice, command: Sequence[str] | None) -> Iterator[str]:
+def what_to_set(advice: Advice, command: Sequence[str] | None, tag: str | None) -> Iterator[str]:
     if not advice.helps:
         return
     helped = {window.id: keys_of(window) for window in advice.windows if window.helps}
@@ -125,6 +125,7 @@ def what_to_set(advice: Advice, command: Sequence[str] | None) -> Iterator[str]:
             [
                 "nearcache",
                 "run",
+                *(["--mpi", tag] if tag else []),
                 *option_words(advice.settings),
                 "--",
                 *(command or ["mpiexec", "...", "./program"]),
@@ -157,9 +158,16 @@ def least_of(cost: Cost) -> str:
     return f"; the quickest {least['latency_ns']:,.0f} ns + {least['ns_per_byte']:.2f} ns/B"
 
 
-def render(advice: Advice, command: Sequence[str] | None = None, width: int = 100) -> str:
+def render(
+    advice: Advice,
+    command: Sequence[str] | None = None,
+    width: int = 100,
+    tag: str | None = None,
+) -> str:
+    """Return the advice as text. `tag` is that of the preload object that the user named."""
     cost = advice.cost
-    about = f"{advice.program}, {advice.ranks} ranks, {seconds(advice.wall_seconds)}"
+    ranks = how_many(advice.ranks, ("rank", "ranks"))
+    about = f"{advice.program}, {ranks}, {seconds(advice.wall_seconds)}"
     if cost["from"] != "assumed":
         about += (
             f"; a get costs {cost['latency_ns']:,.0f} ns + {cost['ns_per_byte']:.2f} ns/B "
@@ -171,7 +179,7 @@ def render(advice: Advice, command: Sequence[str] | None = None, width: int = 10
     paragraphs += [
         [f"Windows that Nearcache left alone: {reason}."] for reason in advice.left_alone
     ]
-    paragraphs += [[line] for line in what_to_set(advice, command)]
+    paragraphs += [[line] for line in what_to_set(advice, command, tag)]
     paragraphs += [[f"Note: {note}."] for note in advice.notes]
     if any(window.helps and window.mode in ("always", "user") for window in advice.windows):
         paragraphs.append(

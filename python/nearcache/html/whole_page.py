@@ -10,7 +10,7 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
-from ..report_counts import api, processes
+from ..report_counts import api, how_many, processes
 from ..report_parts import Report
 from ..tables import Tables
 from . import adaptations, histograms, ranks, settings, symmetric, timeline, verdict
@@ -89,6 +89,7 @@ def render(document: Report, tables: Tables | None) -> str:
     return environment.get_template("page.html.jinja").render(
         document=document,
         processes=processes(document),
+        size=how_many(document["ranks"], processes(document)),
         facts=facts(document),
         headline=verdict.headline(document),
         words=verdict.sentences(document),
