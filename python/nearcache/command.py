@@ -25,7 +25,7 @@ ONE_VALUE = set(
     """
     n np c N f hostfile machinefile machine-file default-hostfile host hosts H wdir wd gwdir path iface ppn perhost launcher
     bootstrap launcher-exec bootstrap-exec rmk bind-to map-by rank-by membind env-file envlist genvlist configfile
-    x nodes ntasks nperhost npernode npersocket timeout tune am app prefix report-uri output-filename output
+    x nodes ntasks nperhost npernode npersocket timeout am app prefix report-uri output-filename output
     stdin max-restarts cpus-per-proc cpus-per-rank cpu-set cpu-list oversubscribe-limit demangle ranks-on personality
     ntasks-per-node cpus-per-task nodelist w p partition A account t time J job-name mpi cpu-bind mem mem-per-cpu
     gpus gres constraint C o e i error input jobid reservation export distribution m exclude D chdir qos
@@ -46,8 +46,9 @@ TWO_VALUES = {
     "env",
 }
 JOINED_VALUES = {"genv", "env"}  # may also be given as one word
-# options that set the programs' working directory, as srun's -D does
+# options that set the programs' working directory, and those that do so in one launcher only
 FOLDERS = {"wdir", "wd", "gwdir", "chdir"}
+OWN_FOLDERS = {"srun": "D", "jsrun": "h"}
 # Open MPI's -c and -N take a value, as do hydra's; hydra's -env takes a name and a value.
 NO_VALUE = set(
     """
@@ -56,6 +57,36 @@ NO_VALUE = set(
     unbuffered label O overcommit K k no-kill bynode byslot bycore preload-binary stream-buffering
 """.split()
 )
+# Where a launcher differs from the others: its options that take one value, and those that take
+# none.
+DIFFERENT = {
+    "srun": (
+        set(
+            """
+    B G L M S T W d q r accel-bind acctg-freq begin clusters comment core-spec cores-per-socket cpu-freq deadline dependency
+    extra-node-info gid gpu-bind gpu-freq gpus-per-node gpus-per-socket gpus-per-task hint licenses mail-type mail-user network
+    nodefile ntasks-per-core ntasks-per-gpu ntasks-per-socket open-mode profile relative signal sockets-per-node switches
+    thread-spec threads threads-per-core tmp tres-bind tres-per-task uid wait wckey
+""".split()
+        ),
+        set(
+            """
+    E H I Q R X Z s contiguous disable-status exact hold immediate kill-on-bad-exit multi-prog nice no-allocate no-rotate overlap
+    preserve-env pty quit-on-interrupt reboot spread-job test-only use-min-nodes
+""".split()
+        ),
+    ),
+    "jsrun": (
+        set(
+            """
+    D E F K M P S U X b d g h k l r bind chdir env_eval env_no_propagate exit_on_error latency_priority launch_distribution
+    memory_per_rs pre_post_exec rs_per_socket save_resources smpiargs stdio_input stdio_mode stdio_stderr stdio_stdout
+    use_resources
+""".split()
+        ),
+        {"L", "i", "immediate", "use_spindle"},
+    ),
+}
 
 # Programs that run another program, given as their first non-option word: their options that take a
 # value, and how many words other than options precede the program.
@@ -78,8 +109,18 @@ NUMACTL_VALUES = re.compile(
     r"-[iwNmpPC]|--(interleave|weighted-interleave|cpunodebind|membind|preferred|preferred-many|physcpubind)"
 )
 UPCRUN = "upcrun"  # of UPC programs, which have the library linked in
-# These look at the program from outside: the preload goes before them.
-OBSERVERS = {"valgrind", "gdb", "perf", "strace", "ltrace", "xterm"}
+# These look at the program from outside: the preload goes before them. Their options whose value
+# may be the name of a program, too.
+OBSERVERS = {
+    "valgrind": set(),
+    "gdb": set("-x -ex -ix -iex -d -cd --command --eval-command".split()),
+    "perf": set("-G -M -e -k -o -t -u --event --output --type".split()),
+    "strace": set("-E -I -P -S -a -b -e -o -p -s -u --output --trace --username".split()),
+    "ltrace": set("-A -D -F -a -e -l -n -o -p -s -u -x --output".split()),
+    "xterm": set("-T -class -display -fa -fn -geometry -name -title".split()),
+}
+# Commands of perf that have commands of their own, such as `perf mem record`.
+PERF_GROUPS = {"c2c", "kmem", "lock", "mem", "sched"}
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.S)
 
 
@@ -148,7 +189,13 @@ def _skip_wrapper(words: list[str], at: int, end: int) -> tuple[int, dict[str, s
             break
         elif word.startswith("-"):  # including the `-` of `env -`
             if name == "env":
-                folder = os.path.join(folder, _folder_of_env(word, words[at + 1 : end]))
+                following = words[at + 1 : end]
+                folder = os.path.join(folder, _value_of("C", "chdir", word, following))
+                # An empty value is as good as none, to the loader and to the library.
+                unset = _value_of("u", "unset", word, following)
+                if word in ("-", "-i", "--ignore-environment"):
+                    unset = "LD_PRELOAD"  # the one variable of ours to which others may belong
+                assignments.update({unset: ""} if unset else {})
             if word in valued or (name == "numactl" and NUMACTL_VALUES.fullmatch(word)):
                 at += 1
         elif leading and not (name == "setarch" and _is_program_of_setarch(word)):
@@ -159,12 +206,12 @@ def _skip_wrapper(words: list[str], at: int, end: int) -> tuple[int, dict[str, s
     return at, assignments, folder
 
 
-def _folder_of_env(word: str, following: list[str]) -> str:
-    """Return the folder of `env -C FOLDER`, `-CFOLDER`, `--chdir FOLDER` or `--chdir=FOLDER`; else
-    ""."""
-    if word in ("-C", "--chdir"):
+def _value_of(letter: str, name: str, word: str, following: list[str]) -> str:
+    """Return the value of an option: of `-C FOLDER`, `-CFOLDER`, `--chdir FOLDER` or
+    `--chdir=FOLDER`; else ""."""
+    if word in (f"-{letter}", f"--{name}"):
         return following[0] if following else ""
-    found = re.fullmatch(r"(?:-C|--chdir=)(.+)", word, re.S)
+    found = re.fullmatch(rf"(?:-{letter}|--{name}=)(.+)", word, re.S)
     return found[1] if found else ""
 
 
@@ -181,15 +228,34 @@ def _unwrap(
     return at, assignments, folder
 
 
+def _after_observer(words: list[str], at: int, end: int, folder: str) -> int:
+    """Return the index of the first word that the observer at `at` runs.
+
+    Words after an unlisted option count as its values unless they are programs.
+    """
+    name = os.path.basename(words[at])
+    commands = int(name == "perf")  # words of its own, of which some are names of programs
+    at += 1
+    while at < end:
+        word = words[at]
+        if word == "--":
+            return at + 1
+        if word in OBSERVERS[name]:
+            at += 1
+        elif not word.startswith("-"):
+            if commands:
+                commands += (word in PERF_GROUPS) - 1
+            elif locate(word, folder=folder):
+                return at
+        at += 1
+    return at
+
+
 def _program(words: list[str], at: int, end: int, folder: str, launched: bool) -> Program | None:
     start, assignments, folder = _unwrap(words, at, end, folder)
     preload_at = start
     while start < end and os.path.basename(words[start]) in OBSERVERS:
-        start += 1
-        while start < end and (
-            words[start].startswith("-") or not locate(words[start], folder=folder)
-        ):
-            start += 1
+        start = _after_observer(words, start, end, folder)
         start, more, folder = _unwrap(words, start, end, folder)
         assignments.update(more)
     if start >= end:
@@ -201,11 +267,17 @@ def _program(words: list[str], at: int, end: int, folder: str, launched: bool) -
     )
 
 
+def _kind_of(launcher: str) -> str:
+    """Return the name of a launcher without path and suffix."""
+    found = LAUNCHERS.fullmatch(os.path.basename(launcher))
+    return found[1] if found else ""
+
+
 def _folder_of(words: list[str], launcher: str) -> tuple[str, bool]:
     """Return the folder in which a launcher's own options run the program ("" for the current one),
     and whether this applies to all programs."""
     folder, for_all = "", False
-    names = FOLDERS | ({"D"} if os.path.basename(launcher).startswith("srun") else set())
+    names = {*FOLDERS, OWN_FOLDERS.get(_kind_of(launcher), "wdir")}
     for word, following in zip(words, [*words[1:], ""]):
         name, equals, joined = word.lstrip("-").partition("=")
         if word.startswith("-") and name in names:
@@ -216,6 +288,7 @@ def _folder_of(words: list[str], launcher: str) -> tuple[str, bool]:
 def _after_launcher_options(words: list[str], at: int, end: int, launcher: str) -> int:
     """Return the index of the program's first word, after a launcher's options."""
     first = at
+    one, none = DIFFERENT.get(_kind_of(launcher), (set(), set()))
     while at < end:
         word = words[at]
         if word == "--":
@@ -224,9 +297,11 @@ def _after_launcher_options(words: list[str], at: int, end: int, launcher: str) 
             return at
         name = word.lstrip("-")
         at += 1
-        if "=" in name or name in NO_VALUE:
+        if "=" in name or name in none or name in NO_VALUE - one:
             continue
-        if name in TWO_VALUES:
+        if name in one:
+            at += 1
+        elif name in TWO_VALUES:
             joined = name in JOINED_VALUES and at < end and "=" in words[at]  # -genv NAME=VALUE
             at += 1 if joined else 2
         elif name in ONE_VALUE:

@@ -60,6 +60,13 @@ def app(tmp_path, monkeypatch):
         "mpirun --gpmixmca plm ./other -n 2 ./app",
         "srun --task-prolog ./other -n 2 ./app",
         "mpirun --launch-agent ./other -n 2 ./app",
+        "jsrun -n 2 -l ./other -c 4 ./app",
+        "jsrun -h /tmp -E A=1 -L -i ./app",
+        "srun -H -n 2 ./app",
+        "srun -s -E --comment ./other -n 2 ./app",
+        "srun -L ./other --begin ./other ./app",
+        "mpiexec -tune -n 2 ./app",
+        "mpirun --tune settings -n 2 ./app",
         "./app x",
         "env A=1 ./app x",
     ],
@@ -96,6 +103,7 @@ def test_a_name_that_only_a_launcher_finds_is_found_behind_env_too(app):
         "mpirun --wd {here}/sub -n 2 valgrind -q ./program",
         "srun -D sub -n 2 ./program",
         "srun --chdir=sub -n 2 ./program",
+        "jsrun -h sub -n 2 ./program",
         "mpiexec -n 2 env -C sub ./program",
         "mpiexec -wdir / -n 2 env --chdir={here}/sub ./program",
         "env -C . mpiexec -wdir sub -n 2 ./program",
@@ -127,6 +135,25 @@ def test_every_program_of_a_colon_command_is_found(app):
 def test_variables_of_an_env_before_the_program_are_known(app):
     program = command.parse("mpiexec -n 2 env A=1 LD_PRELOAD=/x.so ./app".split()).programs[0]
     assert program.assignments == {"A": "1", "LD_PRELOAD": "/x.so"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["env -u A ./app", "env -uA ./app", "mpiexec env --unset A ./app", "env --unset=A ./app"],
+)
+def test_variables_that_an_env_removes_are_not_put_back(app, line):
+    words = preload.insert(command.parse(line.split()), ["/n.so"], {"A": "1", "B": "2"}, {})
+    assert words[-4:] == ["env", "LD_PRELOAD=/n.so", "B=2", "./app"]
+
+
+@pytest.mark.parametrize(
+    "removing", ["-u LD_PRELOAD", "-uLD_PRELOAD", "-i", "-", "--ignore-environment"]
+)
+def test_a_preload_that_an_env_removes_is_not_put_back(app, removing):
+    environment = {"LD_PRELOAD": "/tool.so"}
+    for line in (f"mpiexec env {removing} ./app", f"env {removing} mpiexec ./app"):
+        words = preload.insert(command.parse(line.split()), ["/n.so"], {}, environment)
+        assert words[-3:] == ["env", "LD_PRELOAD=/n.so", "./app"]
 
 
 @pytest.mark.parametrize(
@@ -164,6 +191,29 @@ def test_a_tool_that_watches_the_program_is_put_under_the_preload(app, monkeypat
     words = "mpiexec -n 2 valgrind --leak-check=full ./app".split()
     program = command.parse(words).programs[0]
     assert (program.at, program.start) == (3, 5)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "perf stat ./app",
+        "perf stat -e other -r 5 ./app",
+        "perf mem -t load record ./app",
+        "perf record -g -o other -- ./app",
+        "strace -e open -S time ./app",
+        "gdb -x other --args ./app",
+        "ltrace -e other perf record env A=1 ./app",
+        "xterm -title other -e ./app",
+    ],
+)
+def test_words_of_a_tool_that_watches_are_not_the_program(app, tmp_path, monkeypatch, line):
+    (tmp_path / "bin").mkdir()
+    for name in ("stat", "record", "open", "time", "other", "env", "perf"):  # all are programs
+        (tmp_path / "bin" / name).symlink_to(tmp_path / "app")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    words = ["mpiexec", "-n", "2", *line.split()]
+    (program,) = command.parse(words).programs
+    assert (program.at, program.start) == (3, words.index("./app"))
 
 
 def test_a_launcher_alone_has_no_program():
