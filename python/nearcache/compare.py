@@ -76,6 +76,11 @@ class Compared(NamedTuple):
 
 
 BENCH = "nearcache-bench"
+# Words of a bench result's row that are no part of its name: the winner of that measurement, and
+# what is said of its figures.
+WINNER = "best"
+UNNAMED = {WINNER, "goal", "note"}
+NOTHING = "-"  # in place of a figure that there is not
 # Settings that make two runs hard to compare if they differ.
 SETTINGS = {
     "program": "program",
@@ -180,15 +185,15 @@ def compared(label: str, first: Measure, second: Measure) -> Row:
 
 
 def rows_by_name(result: Bench) -> dict[str, Mapping[str, object]]:
-    """Return {name: row}. Words and whole numbers of a row make up its name; all else was
-    measured."""
+    """Return {name: row}. Words and whole numbers of a row make up its name, with few exceptions;
+    all else was measured."""
     named: dict[str, Mapping[str, object]] = {}
     for row in result["results"]:
         named.setdefault(
             " ".join(
                 f"{value}" if isinstance(value, str) else f"{name}={value}"
                 for name, value in row.items()
-                if not is_measure(value)
+                if not is_measure(value) and value != NOTHING and name not in UNNAMED
             ),
             row,
         )
@@ -214,6 +219,9 @@ def of_benches(first: Bench, second: Bench) -> Compared:
             for column, value in row.items()
             if is_measure(value) and is_measure(other := others[name].get(column))
         ]
+        if WINNER in row:
+            a, b = (plain(each.get(WINNER, NOTHING)) for each in (row, others[name]))
+            rows.append(Row(f"{name}: {WINNER}", a, b, ""))
     said = differing({"name": "measurement", "quick": "quick"}, first, second)
     context = {name: name for name in first.get("context") or {}}
     said += differing(context, first.get("context") or {}, second.get("context") or {})
@@ -227,6 +235,21 @@ def load(file: str) -> Loaded:
     if isinstance(document, dict) and document.get("format") == BENCH:
         return Loaded(None, cast(Bench, document))
     return Loaded(report_file.checked(document, report_file.name_of(file)), None)
+
+
+def damage(error: Exception, documents: Mapping[str, Loaded]) -> NearcacheError:
+    """Return the error to raise for one of report_file.DAMAGE: it names the document, by file, that
+    cannot even be compared with itself."""
+    for file, (report, bench) in documents.items():
+        try:
+            if report:
+                of_reports(report, report)
+            elif bench:
+                of_benches(bench, bench)
+        except report_file.DAMAGE as its:
+            kind = "report" if report else "bench result"
+            return report_file.damaged(its, f"the {kind} {file}")
+    return report_file.damaged(error, " or ".join(documents))
 
 
 @click.command(cls=Command, short_help="Show two reports, or two bench results, side by side")
@@ -252,7 +275,7 @@ def compare(first: str, second: str, width: int | None) -> None:
                 f"{first} is a {'bench result' if left.bench else 'report'} and {second} is not: there is nothing to compare"
             )
     except report_file.DAMAGE as error:
-        raise report_file.damaged(error) from None
+        raise damage(error, {first: left, second: right}) from None
     console = Console(width=width or (None if sys.stdout.isatty() else 140), highlight=False)
     console.print(Text(f"A {plain(first)}\nB {plain(second)}"))
     for line in said:

@@ -139,6 +139,36 @@ def test_rows_without_a_like_are_counted(nearcache, tmp_path):
     assert "1 row of A without a like in B" in done.stdout
 
 
+def test_rows_whose_winner_or_gaps_differ_are_compared(nearcache, tmp_path):
+    """The winner of a measurement was a part of the row's name."""
+    first, second = bench(), bench()
+    first["results"][0].update(best="mpich-5.0.2", goal="1.0 of best", over=1.5, plain_us=2.5)
+    second["results"][0].update(best="openmpi-4.1.4", goal="16 ns", over=3.0, plain_us="-")
+    done = nearcache(
+        "compare", written(tmp_path / "a.json", first), written(tmp_path / "b.json", second)
+    )
+    assert done.returncode == 0 and "differs: " not in done.stdout, done.stdout + done.stderr
+    table = rows(done.stdout)
+    assert [cell.strip() for cell in table["hit size=8: over"]] == ["1.5", "3", "2"]
+    assert [cell.strip() for cell in table["hit size=8: best"]] == ["mpich-5.0.2", "openmpi-4.1.4"]
+    assert "hit size=8: plain_us" not in table
+
+
+@pytest.mark.parametrize("damaged", ["a.json", "b.json"])
+def test_the_file_that_is_damaged_is_named(nearcache, report, tmp_path, damaged):
+    whole = bench(figure=1.0)
+    without = {name: part for name, part in whole.items() if name != "summary"}
+    for name in ("a.json", "b.json"):
+        written(tmp_path / name, without if name == damaged else whole)
+    done = nearcache("compare", "a.json", "b.json", cwd=tmp_path)
+    told = f"the bench result {damaged} is damaged: KeyError: 'summary'"
+    assert done.returncode == 2 and told in done.stderr, done.stderr
+    for name in ("a.json", "b.json"):
+        report(name, **({"wall_seconds": 3} if name == damaged else {}))
+    done = nearcache("compare", "a.json", "b.json", cwd=tmp_path)
+    assert done.returncode == 2 and f"the report {damaged} is damaged: " in done.stderr
+
+
 def test_what_cannot_be_compared_is_refused(nearcache, report, tmp_path):
     good = report("a.json")
     assert (

@@ -342,6 +342,68 @@ def test_more_storage_is_advised_only_where_it_is_full(storage, stored, told, no
     assert told in said and not_told not in said
 
 
+@pytest.mark.parametrize(
+    "option, level, twice", [("storage", 5 << 20, "16M"), ("index", 5000, 16384)]
+)
+@pytest.mark.parametrize("ranks", [8, 2], ids=["on all ranks", "on two ranks"])
+def test_idle_windows_do_not_make_the_size_to_try_smaller(option, level, twice, ranks):
+    """The full windows had 5 MiB a rank, and 1 MiB was advised."""
+    from nearcache.html import verdict
+
+    document = make_report_example.make(8)
+    document["details"] = None
+    totals = document["totals"]
+    totals.update(conflicting=totals["gets"] // 5, capacity=totals["gets"] // 5)
+    name = "storage_bytes" if option == "storage" else "index_entries"
+    for window in document["windows"][:2]:
+        window["ranks"] = ranks
+        window["counters"].update({name: level * ranks, "stored_bytes": 5 * ranks << 20})
+        window["counters"]["storage_bytes"] = 5 * ranks << 20
+    idle = dict.fromkeys(totals, 0)
+    idle.update(storage_bytes=8 << 20, index_entries=8 * 4096, failing=1)
+    document["windows"] += [
+        {**document["windows"][0], "id": 10 + i, "ranks": 8, "counters": idle} for i in range(20)
+    ]
+    for counter in ("storage_bytes", "stored_bytes", "index_entries"):
+        totals[counter] = sum(window["counters"][counter] for window in document["windows"])
+    said = " ".join(verdict.advice(document))
+    assert f"nearcache run --{option} {twice} --" in said, said
+
+
+def spread_over(ranks, most=1):
+    """The example on that many ranks whose gets go to all of them, the first of which gets `most` times as many."""
+    document = {**json.loads(EXAMPLE.read_text()), "ranks": ranks}
+    rows = [
+        {"rank": i, "gets": 100 * (1 if i else most), "hits": 0, "bytes": 1, "bytes_from_cache": 0}
+        for i in range(ranks)
+    ]
+    document["totals"].update(gets=sum(row["gets"] for row in rows) + 70, own_gets=70)
+    document["details"]["targets"] = rows[:256]
+    return document
+
+
+@pytest.mark.parametrize(
+    "ranks, most, told",
+    [
+        (256, 1, "The gets are spread evenly over 256 targets."),
+        (512, 1, "The gets are spread evenly over more than 256 targets."),
+        (256, 257, "Rank 0 receives the most gets: 50.2%; the mean over the 256 targets is 0.4%."),
+        (512, 489, "Rank 0 receives the most gets: 48.9%; there are more than 256 targets."),
+    ],
+)
+def test_targets_that_are_not_listed_are_not_forgotten(ranks, most, told):
+    from nearcache.html import ranks as page
+
+    document = spread_over(ranks, most)
+    part = page.targets(document)
+    assert part.words[0] == told
+    cut = ["Only the 256 targets with the most gets are listed."]
+    assert part.words[1:] == (cut if ranks > 256 else [])
+    shares = {row[0]: row[2] for row in part.tables[0].rows}
+    others = document["totals"]["gets"] - 70
+    assert shares["1"] == f"{100 * 100 / others:.1f}%"
+
+
 def test_commands_can_be_copied_and_names_stay_escaped():
     """A line used to break within `--mode off`, and its dashes with it."""
     from nearcache.html import verdict, whole_page

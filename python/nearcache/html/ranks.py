@@ -15,6 +15,7 @@ from .svg import Ticks
 
 BARS = 32  # more ranks share bars: at 400 px, single bars would be thinner than their outlines
 EVEN = 1.1  # times the mean: below this, concentration is not worth a sentence
+LISTED = 256  # targets that a report has at most (src/telemetry/report_details.cpp)
 SHOWN = 16  # rows of a table shown before the fold
 
 
@@ -135,12 +136,20 @@ def spread(document: Report) -> Section:
 
 
 def _concentration(most: Target, gets: int, count: int, one: str) -> str:
+    """Say how evenly gets are spread over `count` targets, which are too many to be listed if they
+    are more than LISTED."""
     share = most["gets"] / gets
     if count == 1:
         return f"All gets go to {one} {most['rank']}."
+    targets = f"{count} targets" if count <= LISTED else f"more than {LISTED} targets"
     if share * count < EVEN:
-        return f"The gets are spread evenly over {count} targets."
-    return f"{one[:1].upper()}{one[1:]} {most['rank']} is asked most: {scale.percent(share)} of the gets go to it; the mean over the {count} targets is {scale.percent(1 / count)}."
+        return f"The gets are spread evenly over {targets}."
+    receives = (
+        f"{one[:1].upper()}{one[1:]} {most['rank']} receives the most gets: {scale.percent(share)}"
+    )
+    if count > LISTED:
+        return f"{receives}; there are {targets}."
+    return f"{receives}; the mean over the {targets} is {scale.percent(1 / count)}."
 
 
 def targets(document: Report) -> Section:
@@ -152,7 +161,12 @@ def targets(document: Report) -> Section:
         part.missing = "gets by target"
         return part
     rows = sorted(rows, key=lambda row: (-row["gets"], row["rank"]))
-    gets = sum(row["gets"] for row in rows) or 1
+    gets, count = sum(row["gets"] for row in rows), len(rows)
+    cut = count >= LISTED and document["ranks"] > LISTED
+    if cut:  # how many targets there were is not known: at most all ranks
+        totals, count = document["totals"], document["ranks"]
+        gets = max(gets, totals.get("gets", 0) - totals.get("own_gets", 0))
+    gets = gets or 1
     cells = [
         [
             str(row["rank"]),
@@ -174,10 +188,11 @@ def targets(document: Report) -> Section:
     ]
     part.tables = [Table(f"Gets by target {one}, most first", columns, cells[:SHOWN])]
     if len(cells) > SHOWN:
-        part.folded = [Table(f"The other {len(cells) - SHOWN} targets", columns, cells[SHOWN:])]
-    part.words = [_concentration(rows[0], gets, len(rows), one)]
+        which = "next" if cut else "other"
+        part.folded = [Table(f"The {which} {len(cells) - SHOWN} targets", columns, cells[SHOWN:])]
+    part.words = [_concentration(rows[0], gets, count, one)]
     if api(document) == "OpenSHMEM":
         part.words.append(HITS_ARE_ESTIMATES)
-    if len(rows) >= 256:
-        part.words.append("Listed are the 256 targets with most gets.")
+    if cut:
+        part.words.append(f"Only the {LISTED} targets with the most gets are listed.")
     return part

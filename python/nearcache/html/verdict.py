@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ..report_counts import api, by_dropped, bytes_text, hit_rate, hits, processes, saved_ns
-from ..report_parts import Details, Report, Verdict
+from ..report_parts import Details, Report, Verdict, Window
 from ..values import MOST_INDEX, MOST_STORAGE, size
 from .histograms import repeats
 from .scale import percent, seconds_text
@@ -96,11 +96,27 @@ def levels(document: Report) -> tuple[int, int, int]:
     return storage, stored, index
 
 
-def trial(document: Report, option: str, together: int) -> str:
+def windows_with(document: Report, *misses: str) -> list[Window]:
+    """Return the cached windows that account for these kinds of misses. Others, such as idle ones,
+    say nothing about whether more room would help."""
+
+    def count(window: Window) -> int:
+        return sum(window["counters"].get(name, 0) for name in misses)
+
+    cached = [window for window in document["windows"] if not window.get("bypass")]
+    least = max(1.0, WORTH_SAYING * sum(map(count, cached)))
+    return [window for window in cached if count(window) >= least]
+
+
+def trial(document: Report, option: str, together: int, concerned: list[Window]) -> str:
     """Return a sentence with the command that starts with twice the size; empty if no more is
-    allowed. `together`: the size now, of all windows on all ranks."""
+    allowed. `together`: the size now, of all windows on all ranks; `concerned`: the windows that
+    need more."""
+    level = "storage_bytes" if option == "storage" else "index_entries"
     cached = sum(not window.get("bypass") for window in document["windows"])
-    each = max(1, together // max(1, document["ranks"] * cached))
+    sizes = [window["counters"].get(level, 0) // max(1, window["ranks"]) for window in concerned]
+    # They may have been larger before their end, as the mean of all windows at its largest shows.
+    each = max(1, together // max(1, document["ranks"] * cached), *sizes)
     twice = 1 << (2 * each - 1).bit_length()
     if twice > (MOST_STORAGE if option == "storage" else MOST_INDEX):
         return ""
@@ -121,15 +137,21 @@ def advice(document: Report) -> list[str]:
     if shares["conflicting"] >= WORTH_SAYING and index:
         found.append(
             f"{percent(shares['conflicting'])} of the gets evicted from the index: a larger one may help."
-            + trial(document, "index", index)
+            + trial(document, "index", index, windows_with(document, "conflicting"))
         )
     turned_away = shares["capacity"] + shares["failing"]
     if turned_away >= WORTH_SAYING and storage:
         said = f"{percent(turned_away)} of the gets evicted from the storage or were not stored"
+        concerned = windows_with(document, "capacity", "failing")
+        its_storage, its_stored = (
+            sum(window["counters"].get(name, 0) for window in concerned)
+            for name in ("storage_bytes", "stored_bytes")
+        )
+        filled = max(stored / storage, its_stored / its_storage if its_storage else 0.0)
         found.append(
-            f"{said}, and it was full: more may help.{trial(document, 'storage', storage)}"
-            if stored >= FULL * storage
-            else f"{said}, though {percent(1 - stored / storage)} of it stayed free: they were not worth the copy, so more would not help."
+            f"{said}, and it was full: more may help.{trial(document, 'storage', storage, concerned)}"
+            if filled >= FULL
+            else f"{said}, though {percent(1 - filled)} of it stayed free: they were not worth the copy, so more would not help."
         )
     if shares["bypassed"] >= WORTH_SAYING:
         found.append(
