@@ -77,6 +77,13 @@ def place_for(prefix: Path | None) -> Path:
             f"the loader separates preload objects by blanks and colons, so none in {place} can be preloaded; "
             "name another folder with --prefix"
         )
+    for name in ("lib", "share", "include"):
+        folder = next(each for each in (place / name, *(place / name).parents) if each.exists())
+        if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+            why = "it is no folder" if not folder.is_dir() else "it cannot be written"
+            raise NearcacheError(
+                f"cannot install in {place} ({folder}: {why}); name another folder with --prefix"
+            )
     return place
 
 

@@ -450,9 +450,11 @@ def mpis_without_object(
 
 def _show(findings: Iterable[Finding]) -> None:
     styles = {"ok": ("ok   ", "green"), "note": ("note ", "yellow"), "wrong": ("WRONG", "red")}
+    colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     for finding in findings:
         label, colour = styles[finding.level]
-        click.echo(f"  {click.style(label, fg=colour)} {finding.text}")
+        shown = click.style(label, fg=colour) if colours else label
+        click.echo(f"  {shown} {finding.text}")
 
 
 def examine(run_tests: bool = True, tags: Collection[str] = (), timeout: float = 30) -> bool:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import sys
@@ -62,7 +61,16 @@ class Command(click.Command):
             elif mode == "w" and isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
                 # Names may hold what the terminal cannot show, or bytes that are no text at all.
                 stream.reconfigure(errors="backslashreplace")
-        return super().main(*args, **more)
+        try:
+            return super().main(*args, **more)
+        except OSError as error:  # such as a full disk or a deleted folder; click handles EPIPE
+            _discard_what_cannot_be_written()
+            where = f"{error.filename}: " if error.filename else ""
+            failed = self.error_class(f"{where}{error.strerror or error}")
+            if not more.get("standalone_mode", True):
+                raise failed from None
+            failed.show()
+            sys.exit(failed.exit_code)
 
     def make_context(
         self,
@@ -92,16 +100,6 @@ def _discard_what_cannot_be_written() -> None:
 
 class Commands(Command, click.Group):
     """A command group. Errors of its commands pass through it."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except OSError as error:  # such as a full disk or a deleted folder
-            if error.errno == errno.EPIPE:
-                raise  # the reader is gone: click ends quietly
-            _discard_what_cannot_be_written()
-            where = f"{error.filename}: " if error.filename else ""
-            raise self.error_class(f"{where}{error.strerror or error}") from None
 
 
 class Refused(NearcacheError):

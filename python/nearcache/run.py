@@ -30,11 +30,13 @@ def variables_of(values: Iterable[tuple[tables.Option, str]]) -> dict[str, str]:
     return variables
 
 
-def inherited_variables(environment: Mapping[str, str]) -> dict[str, str]:
+def inherited_variables(environment: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
     """Return the options set in our own environment, which launchers would not pass on to other
-    hosts."""
+    hosts, without those that are `given` on the command line."""
     options = {option.variable: option for option in tables.load().options}
-    found = {name: value for name, value in environment.items() if name in options}
+    found = {
+        name: value for name, value in environment.items() if name in options and name not in given
+    }
     for name, value in found.items():
         options[name].check(value, name)
     return found
@@ -157,7 +159,8 @@ def prepare(
         raise Refused(f"there is no program in: {' '.join(words)}")
     if any(os.path.basename(words[program.start]) == command.UPCRUN for program in parsed.programs):
         raise Refused("upcrun takes these options itself: upcrun --report - -n 2 ./program")
-    variables = {**inherited_variables(environment), **variables_of(values)}
+    given = variables_of(values)
+    variables = {**inherited_variables(environment, given), **given}
     check_pages(variables)
     choices = choose_objects(parsed, tag)
     warn_of_folders(variables)

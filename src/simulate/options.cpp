@@ -39,7 +39,7 @@ bool set_amounts(const char* flag, const std::vector<std::string>& texts, char u
     if (parse_amount(text, unit, &amounts->emplace_back())) continue;
     *wrong = fmt::format("{}: '{}' is not allowed; allowed: {}", flag, text,
                          unit == 'b' ? "bytes (1M, 512k), or a share of the distinct bytes (25%)"
-                                     : "a number of entries, or auto");
+                                     : "a number of entries from 1 to 268435456, or auto");
     return false;
   }
   return true;
@@ -105,7 +105,7 @@ bool set_library(const std::vector<std::string>& settings, StudyOptions* study,
     const size_t equals = setting.find('=');
     const std::string name = setting.substr(0, equals);
     if (const std::string_view flag = flag_of(name); !flag.empty())
-      *wrong = fmt::format("--set: '{}' is not told in this way, but by {}", name, flag);
+      *wrong = fmt::format("--set: '{}' cannot be set here; use {}", name, flag);
     else
       *wrong = equals == std::string::npos ? "--set: NAME=VALUE is expected, not '" + setting + "'"
                                            : study->library.set(name, setting.substr(equals + 1));
@@ -160,9 +160,10 @@ bool parse_amount(const std::string& text, char unit, Amount* amount) {
   }
   const bool good =
       unit == 'b' ? parse_bytes(text, &amount->value) : parse_count(text, &amount->value);
-  // the most that the engine can hold
+  // what the engine can hold, as options `storage` and `index` have it
   constexpr uint64_t most_storage = uint64_t{32} << 30, most_index = uint64_t{1} << 28;
-  return good && amount->value <= (unit == 'b' ? most_storage : most_index);
+  return good && (unit == 'b' ? amount->value <= most_storage
+                              : amount->value >= 1 && amount->value <= most_index);
 }
 
 std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) {

@@ -101,6 +101,26 @@ def test_what_advise_lacks_is_noted(fake_home, nearcache):
     assert "note  no advise and no simulate: nearcache-simulate is not in" in done.stdout
 
 
+@pytest.mark.parametrize(
+    "variables, coloured",
+    [({"TERM": "xterm"}, True), ({"TERM": "dumb"}, False), ({"NO_COLOR": "1"}, False)],
+)
+def test_a_terminal_gets_colours_unless_it_wants_none(fake_home, variables, coloured):
+    environment = {name: text for name, text in os.environ.items() if name != "NO_COLOR"}
+    environment.update({"PYTHONPATH": str(launch.ROOT / "python"), "TERM": "xterm", **variables})
+    ours, its = os.openpty()
+    words = [sys.executable, "-m", "nearcache", "doctor", "--no-run"]
+    process = subprocess.Popen(words, env=environment, stdout=its, stderr=its)
+    os.close(its)
+    said = b""
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while more := os.read(ours, 4096):
+            said += more
+    os.close(ours)
+    assert process.wait(timeout=60) == 0 and b"no self-test program" in said
+    assert (b"\x1b[" in said) == coloured
+
+
 def ended_by_a_signal(words, started, env):
     """Starts the command, and ends it once a process of it has written its number into `started`; that process must go, too."""
     command = subprocess.Popen(

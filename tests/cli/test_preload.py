@@ -1,5 +1,6 @@
 """Which object is chosen, and how it is put into the command line."""
 
+import os
 import pwd
 
 import pytest
@@ -107,6 +108,18 @@ def test_a_user_without_a_home_has_no_objects_of_their_own(tmp_path, monkeypatch
     assert home.candidates()[-1] == tmp_path and home.built() is None
     with pytest.raises(NearcacheError, match="--prefix"):
         build.place_for(None)
+
+
+def test_a_prefix_that_cannot_be_written_is_refused_before_anything_is_compiled(
+    tmp_path, monkeypatch
+):
+    """Root may write everywhere, so the answer is the test's."""
+    (tmp_path / "prefix" / "share").mkdir(parents=True)
+    locked = str(tmp_path / "prefix" / "share")
+    monkeypatch.setattr(os, "access", lambda path, _mode: str(path) != locked)
+    with pytest.raises(NearcacheError, match=f"{locked}: it cannot be written.*--prefix"):
+        build.place_for(tmp_path / "prefix")
+    assert build.place_for(tmp_path / "prefix" / "new") == tmp_path / "prefix" / "new"
 
 
 def test_installation_prefix_is_a_home_too(tmp_path):

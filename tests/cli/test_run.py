@@ -132,6 +132,13 @@ def test_bad_values_of_the_environment_are_refused_before_anything_starts(fake_h
     )
 
 
+def test_bad_values_of_the_environment_that_are_overridden_do_no_harm(fake_home, nearcache):
+    env = {"NEARCACHE_MODE": "bogus", "NEARCACHE_SHMEM_LINE": "3"}
+    done = dry(nearcache, "--mode", "always", "--shmem-line", "64", "--", "ls", env=env)
+    assert done.returncode == 0, done.stderr
+    assert "NEARCACHE_MODE=always" in done.stdout and "bogus" not in done.stdout
+
+
 def test_folder_of_a_report_that_is_not_here_is_told(fake_home, nearcache, tmp_path):
     done = dry(nearcache, "--report", "/nonexistent/x.json", "--", "ls")
     assert done.returncode == 0 and "--report: there is no folder /nonexistent here" in done.stderr

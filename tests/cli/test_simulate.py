@@ -283,8 +283,10 @@ def test_trace_that_was_cut_off_is_used_and_said_so(nearcache, tmp_path):
         (["{run}", "--set", "ankors=2"], "anchors"),
         (["{run}", "--curve", "--summary"], "ask for one"),
         (["{run}", "--summary", "--csv", "{run}.csv"], "--csv is for the table"),
-        (["{run}", "--set", "policy=lru"], "but by --policy"),
-        (["{run}", "--set", "share=node"], "but by --ranks-per-node or --by-host"),
+        (["{run}", "--set", "policy=lru"], "cannot be set here; use --policy"),
+        (["{run}", "--set", "share=node"], "use --ranks-per-node or --by-host"),
+        (["{run}", "--index", "0"], "allowed: a number of entries from 1 to 268435456, or auto"),
+        (["{run}", "--index", "64,0"], "'0' is not allowed"),
     ],
 )
 def test_wrong_usage_is_told_with_what_is_allowed(nearcache, run, words, expected):

@@ -34,6 +34,7 @@ MANY = 5000 * "9"  # digits that Python will not convert
         (["advise", "--keep", "nosuch/x", "--", "mpiexec", "./x"], "--keep: there is no folder"),
         (["advise", "--json", "nosuch/x", "--", "mpiexec", "./x"], "--json: there is no folder"),
         (["build", "--prefix", "a b"], "separates preload objects by blanks and colons"),
+        (["build", "--prefix", f"{__file__}/x"], "it is no folder); name another folder with"),
         (["build", "--jobs", "0"], "0 is not in the range"),
         (["build", "all"], "unexpected extra argument"),
         (["run", "--nosuch", "--", "./x"], "no such option '--nosuch'"),
@@ -62,8 +63,11 @@ def shell(line, cwd):
     )
 
 
-def test_a_full_disk_is_told_in_one_line(fake_home, tmp_path):
-    done = shell(f"nearcache report {ROOT}/tests/cli/report_example.json > /dev/full", tmp_path)
+@pytest.mark.parametrize(
+    "words", [f"report {ROOT}/tests/cli/report_example.json", "--help", "--version", "run --help"]
+)
+def test_a_full_disk_is_told_in_one_line(fake_home, tmp_path, words):
+    done = shell(f"nearcache {words} > /dev/full", tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("nearcache: ") and done.stderr.count("\n") == 1, done.stderr
 

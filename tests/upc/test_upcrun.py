@@ -241,6 +241,14 @@ def test_options_of_berkeleys_upcrun_are_taken(program):
     assert "-c 4 has no meaning here and is ignored" in done.stderr
 
 
+def test_sizes_that_the_library_refuses_together_are_refused(program):
+    done = upcrun("--shmem-line", 4096, "-n", 2, program)
+    assert done.returncode == 2, done.stdout
+    assert done.stderr.startswith("upcrun: --shmem-line: 4096 is not allowed; allowed: from 16 to")
+    large = {"NEARCACHE_SHMEM_PAGE": "64k"}
+    assert upcrun("--shmem-line", 4096, "-n", 1, program, **large).returncode == 0
+
+
 def test_wrong_use_is_told(program, tmp_path):
     done = upcrun(program)
     assert done.returncode == 2 and done.stderr.startswith("upcrun: how many threads?")

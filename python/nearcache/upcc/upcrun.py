@@ -202,12 +202,14 @@ def plan(
     heap = heap or (built.heap if HEAP not in environment else None)
     oshrun, family, version = launcher(tag)
     variables = dict(run.variables_of(values))
+    inherited = run.inherited_variables(environment, variables)
+    run.check_pages({**inherited, **variables})
     if cache is not None:
         variables["NEARCACHE_SHMEM"] = "true" if cache else "off"
     if heap:  # the runtime makes the library's symmetric heap large enough for it
         variables[HEAP] = str(heap)
     passed = {
-        **run.inherited_variables(environment),
+        **inherited,
         **{name: environment[name] for name in (HEAP, *SYMMETRIC) if name in environment},
         **variables,
     }
