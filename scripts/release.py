@@ -25,16 +25,28 @@ def version():
     )[1]
 
 
-def make_archive(folder):
-    """Write the sources as committed; gzip stores neither time nor name."""
+def committed():
+    """Return the sources as committed, as a tar archive; a text that says why not if this is no
+    checkout."""
     name = f"nearcache-{version()}"
-    sources = subprocess.run(
-        ["git", "archive", "--format=tar", f"--prefix={name}/", "HEAD"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    ).stdout
-    archive = folder / f"{name}.tar.gz"
+    try:
+        top, archive = (
+            subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True).stdout
+            for words in (
+                ["rev-parse", "--show-cdup"],
+                ["archive", "--format=tar", f"--prefix={name}/", "HEAD"],
+            )
+        )
+    except OSError as error:
+        return f"cannot start git: {error.strerror}"
+    except subprocess.CalledProcessError as error:
+        return error.stderr.decode(errors="replace").strip()
+    return "the repository is that of a folder above" if top.strip() else archive
+
+
+def make_archive(folder, sources):
+    """Write the sources; gzip stores neither time nor name."""
+    archive = folder / f"nearcache-{version()}.tar.gz"
     archive.write_bytes(gzip.compress(sources, mtime=0))
     return archive
 
@@ -70,11 +82,14 @@ def main():
     parser.add_argument("folder", type=Path, help="an empty or new folder")
     parser.add_argument("--url", help="where the archive will be found [the folder]")
     given = parser.parse_args()
+    sources = committed()
+    if isinstance(sources, str):
+        parser.error(f"{ROOT} is no checkout of git ({sources})")
     folder = given.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         parser.error(f"{folder} is not empty")
-    archive = make_archive(folder)
+    archive = make_archive(folder, sources)
     make_spack(folder, archive, given.url or f"file://{folder}")
     make_debian(folder, archive)
     print(archive)

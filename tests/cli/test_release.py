@@ -57,6 +57,20 @@ def test_archive_is_the_same_every_time_and_holds_what_builds(release, tmp_path)
     assert "Build files have been written" in said
 
 
+@pytest.mark.parametrize("inside", [False, True], ids=["no checkout", "a part of another one"])
+def test_a_release_of_no_checkout_is_refused_in_one_line(tmp_path, inside):
+    tree = tmp_path / "tree"
+    for name in ("scripts/release.py", "python/nearcache/__init__.py"):
+        (tree / name).parent.mkdir(parents=True)
+        shutil.copy(ROOT / name, tree / name)
+    if inside:
+        run("git", "init", "-q", tmp_path)
+    words = [sys.executable, tree / "scripts" / "release.py", tmp_path / "out"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 2 and f"{tree} is no checkout of git (" in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr and not (tmp_path / "out").exists()
+
+
 def test_a_folder_that_holds_something_is_refused(release):
     words = [sys.executable, ROOT / "scripts" / "release.py", release]
     done = subprocess.run(words, capture_output=True, text=True)

@@ -307,6 +307,20 @@ def test_machine_without_apt_is_told(checkout):
     assert done.returncode == 1 and "there is no apt-get here" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["demo", "test"])
+@pytest.mark.parametrize("word", ["-h", "--help"])
+def test_help_installs_nothing_where_there_is_no_python(checkout, name, word):
+    shutil.copy(ROOT / name, checkout)
+    done = subprocess.run(
+        [shutil.which("bash"), checkout / name, word],
+        capture_output=True,
+        text=True,
+        env={"PATH": str(checkout / "bin"), "HOME": str(checkout)},
+    )
+    assert done.returncode == 1 and not done.stdout, done.stdout
+    assert done.stderr == f"./{name}: --help needs python3\n"
+
+
 def test_wrong_use_is_told(checkout):
     assert "usage" in setup(checkout, "everything").stderr
 
