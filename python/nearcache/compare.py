@@ -226,7 +226,7 @@ def of_benches(first: Bench, second: Bench) -> Compared:
     context = {name: name for name in first.get("context") or {}}
     said += differing(context, first.get("context") or {}, second.get("context") or {})
     if unmatched:
-        said.append(f"{unmatched} row{'s' if unmatched > 1 else ''} of A without a like in B")
+        said.append(f"{unmatched} row{'s' if unmatched > 1 else ''} of A with no counterpart in B")
     return Compared(said, rows)
 
 

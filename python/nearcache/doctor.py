@@ -175,7 +175,7 @@ def judge(code: int | None, output: str, timeout: float) -> Finding:
     """Return the finding of a self-test with the object preloaded."""
     ok = re.search(r"selftest: ok hits=(\d+)", output)
     if code is None:
-        return Finding("wrong", f"self-test: not done after {timeout:g} s")
+        return Finding("wrong", f"self-test: did not finish within {timeout:g} s")
     if code == 0 and ok and int(ok[1]) > 0:
         return Finding("ok", f"self-test on 2 ranks: {ok[1]} hits")
     if "selftest: nearcache is not loaded" in output:
@@ -267,7 +267,7 @@ def host_findings(item: PreloadObject, library: Path) -> list[Finding]:
     )
     name = " ".join(filter(None, (host_defects.NAMES.get(family), version)))
     return [
-        Finding("note", f"{name} is known to have a defect: {row.what} ({row.answer})")
+        Finding("note", f"{name} has a known defect: {row.what} ({row.answer})")
         for row in host_defects.of(family, version, rows)
     ]
 
@@ -494,6 +494,6 @@ def examine(run_tests: bool = True, tags: Collection[str] = (), timeout: float =
         )
     wrong = sum(finding.level == "wrong" for finding in everything)
     click.echo(
-        "nothing is wrong" if not wrong else f"{wrong} thing{'s are' if wrong > 1 else ' is'} wrong"
+        "nothing is wrong" if not wrong else f"{wrong} problem{'s' if wrong > 1 else ''} found"
     )
     return wrong == 0

@@ -206,11 +206,11 @@ def _by_launcher(launcher: str, reason: str) -> Mpi:
         return Mpi("oshmem", found.version, launcher)
     if found is None:
         seen = (
-            f"the launcher {launcher} does not tell which MPI it starts"
+            f"the MPI of launcher {launcher} cannot be determined"
             if launcher
-            else "no launcher tells its MPI"
+            else "there is no launcher from which its MPI could be determined"
         )
-        raise Refused(f"{reason}, and {seen}. Name it: nearcache run --mpi TAG")
+        raise Refused(f"{reason}, and {seen}. Specify it: nearcache run --mpi TAG")
     return found
 
 

@@ -40,7 +40,9 @@ ACCESS_TYPES = [  # the order is that of the paper (CLaMPI, section III.B)
 SHARED_TYPES = [
     AccessType("hits_own", "hit, full", "served from the cache, fetched by this rank"),
     AccessType(
-        "hits_shared", "hit, of another's", "served data that another rank of the node had fetched"
+        "hits_shared",
+        "hit, another rank's",
+        "served data that another rank of the node had fetched",
     ),
     *ACCESS_TYPES[1:],
 ]

@@ -103,8 +103,8 @@ def read_provider(text: str) -> str | None:
 TYPES = {
     "bool": (read_bool, "true or false"),
     "count": (read_count, "a whole number"),
-    "bytes": (read_bytes, "bytes, with k, M, G or T if wanted,"),
-    "power": (read_power, "a power of two, with k, M, G or T if wanted,"),
+    "bytes": (read_bytes, "a number of bytes, optionally with suffix k, M, G or T,"),
+    "power": (read_power, "a power of two, optionally with suffix k, M, G or T,"),
     "time": (read_time, "a time with ns, us, ms or s"),
     "ratio": (read_ratio, "a number"),
     "model": (

@@ -130,13 +130,13 @@ def test_two_bench_results_and_which_medians_are_apart(nearcache, tmp_path):
     assert "differs: host: one / two" in done.stdout and "another" not in done.stdout
 
 
-def test_rows_without_a_like_are_counted(nearcache, tmp_path):
+def test_rows_without_a_counterpart_are_counted(nearcache, tmp_path):
     second = bench()
     second["results"][0]["size"] = 16
     done = nearcache(
         "compare", written(tmp_path / "a.json", bench()), written(tmp_path / "b.json", second)
     )
-    assert "1 row of A without a like in B" in done.stdout
+    assert "1 row of A with no counterpart in B" in done.stdout
 
 
 def test_rows_whose_winner_or_gaps_differ_are_compared(nearcache, tmp_path):

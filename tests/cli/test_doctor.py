@@ -28,7 +28,7 @@ from support.processes import have_ended
             "each rank as a job of its own",
         ),
         (139, "a\nb\nSegmentation fault\n", "wrong", "Segmentation fault"),
-        (None, "", "wrong", "not done after 5 s"),
+        (None, "", "wrong", "did not finish within 5 s"),
     ],
 )
 def test_outcomes_of_a_self_test_are_told_apart(code, output, level, text):
@@ -47,7 +47,7 @@ LEFT = "nearcache: a window does not use the RMA engine: it has no network\n"
         (0, LEFT + "selftest: ok hits=12\n", "note", "left to the MPI: it has no network"),
         (0, "selftest: ok hits=12\n", "note", "left to the MPI"),
         (1, DONE + "selftest: FAILED 3 wrong values\n", "wrong", "over TCP: self-test"),
-        (None, DONE, "wrong", "not done after 5 s"),
+        (None, DONE, "wrong", "did not finish within 5 s"),
     ],
 )
 def test_outcomes_of_a_self_test_on_the_engine_are_told_apart(code, output, level, text):
@@ -205,7 +205,7 @@ int main(int argc, char **argv) {
     path = os.path.dirname(mpi.mpiexec) + os.pathsep + os.environ["PATH"]
     done = nearcache("doctor", "--mpi", mpi.tag, env={"PATH": path})
     assert done.returncode == 3, done.stdout
-    assert "preloading has no effect" in done.stdout and "1 thing is wrong" in done.stdout
+    assert "preloading has no effect" in done.stdout and "1 problem found" in done.stdout
 
 
 def test_root_is_told_what_open_mpi_wants(monkeypatch):
@@ -234,7 +234,7 @@ def test_root_is_told_what_open_mpi_wants(monkeypatch):
         (
             "libmpi_abi.so.1",
             "MPICH Version:\\t5.0.2",
-            ["MPICH 5.0.2 is known to have a defect: the wait of an MPI_Rget"],
+            ["MPICH 5.0.2 has a known defect: the wait of an MPI_Rget"],
             ["MPI_Win_flush_all"],
         ),
         (
@@ -249,7 +249,7 @@ def test_root_is_told_what_open_mpi_wants(monkeypatch):
             ["MPI_Win_create fails"],
             ["MPI_Rget"],
         ),
-        ("libmpi.so.40", "Open MPI v5.0.99, package: x", [], ["known to have a defect"]),
+        ("libmpi.so.40", "Open MPI v5.0.99, package: x", [], ["has a known defect"]),
     ],
 )
 def test_known_defects_of_a_host_are_told(fake_home, tmp_path, name, text, seen, unseen):

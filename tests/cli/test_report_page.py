@@ -471,7 +471,7 @@ def test_hits_on_what_another_rank_fetched_are_a_class_of_their_own(nearcache, t
     drawn = re.findall(r'class="fill (\w+)"/>', chart[chart.index('<div class="drawing') :])
     assert drawn[: len(drawn) // 2][:3] == ["hits_own", "hits_shared", "hits_pending"], drawn
     assert (
-        "“hit, of another&#39;s” = served data that another rank of the node had fetched" in chart
+        "“hit, another rank&#39;s” = served data that another rank of the node had fetched" in chart
     )
     slots = [
         list(map(int, row))
@@ -493,7 +493,7 @@ def test_a_run_without_shared_caches_has_no_word_of_them(nearcache, tmp_path):
     text = nearcache("report", EXAMPLE).stdout
     page = nearcache("report", EXAMPLE, "--html", "-").stdout
     for said in (text, page):
-        assert "of another" not in said and "shared by" not in said
+        assert "another rank" not in said and "shared by" not in said
 
 
 def test_hit_ratio_over_time_counts_hits_of_what_others_fetched():
@@ -515,7 +515,8 @@ def test_reports_of_shared_and_private_caches_are_compared_by_class(nearcache, t
     done = nearcache("compare", EXAMPLE, written(tmp_path, document))
     assert done.returncode == 0, done.stderr
     assert (
-        "hit, of another" in done.stdout and f"{document['totals']['hits_shared']:,}" in done.stdout
+        "hit, another rank" in done.stdout
+        and f"{document['totals']['hits_shared']:,}" in done.stdout
     )
 
 

@@ -107,7 +107,7 @@ def test_options_of_the_environment_reach_ranks_and_command_line_wins(fake_home,
         (["--progress-time", "5 minutes"], "a time"),
         (
             ["--storage", "99999999999999999999"],
-            "bytes, with k, M, G or T if wanted, from 0 to 32G",
+            "a number of bytes, optionally with suffix k, M, G or T, from 0 to 32G",
         ),
         (["--index", "0"], "a whole number from 1 to"),
         (["--index-increase", "0"], "a number from 1 to 1024"),

@@ -251,7 +251,9 @@ def test_sizes_that_the_library_refuses_together_are_refused(program):
 
 def test_wrong_use_is_told(program, tmp_path):
     done = upcrun(program)
-    assert done.returncode == 2 and done.stderr.startswith("upcrun: how many threads?")
+    assert done.returncode == 2 and done.stderr.startswith(
+        "upcrun: the number of threads is missing"
+    )
     done = upcrun("-n", 2, tmp_path / "missing")
     assert done.returncode == 2 and "missing" in done.stderr
     assert upcrun("-n", 0, program).returncode == 2

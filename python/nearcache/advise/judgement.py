@@ -44,8 +44,8 @@ NO_PROMISE_SHARE = 0.85  # of what a promise saves: then the default is advised 
 CLEARLY_MORE = 1.2  # times what the default saves, before `transparent` takes its place
 # Why a promise is not needed where quiet phases do as much.
 DEFAULT_DOES = (
-    f"the default mode, `{DEFAULT}`, which needs no promise, saves as much in this run, because nobody "
-    "wrote while gets repeated"
+    f"the default mode, `{DEFAULT}`, which needs no promise, saves just as much in this run, because "
+    "nobody wrote between repeated gets"
 )
 UNTIL_WRITTEN = f"the default mode, `{DEFAULT}`, which needs no promise, serves what repeats until somebody writes"
 
@@ -56,7 +56,7 @@ def safe_mode(window: SafetyWindow, complete: bool) -> tuple[str, list[str]]:
     always, user = window["always"], window["user"]
     if not complete:
         return DEFAULT, [
-            "traces of some ranks are missing or incomplete, so no promise can be vouched for"
+            "traces of some ranks are missing or incomplete, so no mode that needs a promise can be recommended"
         ]
     if window["writes_while_read"] == 0:
         return "always", [
@@ -66,7 +66,7 @@ def safe_mode(window: SafetyWindow, complete: bool) -> tuple[str, list[str]]:
         ]
     if always["stale"] == 0:
         return "always", [
-            "it was written while it was read, but no rank read again what had been written: `always` is safe for runs like this one, "
+            "it was written during the period in which it was read, but no rank read again what had been written: `always` is safe for runs like this one, "
             "`user` for all that keep their phases apart"
         ]
     why = f"with `always`, {always['stale']:,} gets would have returned old data" + (
@@ -77,7 +77,7 @@ def safe_mode(window: SafetyWindow, complete: bool) -> tuple[str, list[str]]:
     )
     if user["stale"] == 0:
         return "user", ["writing and reading phases alternate", why]
-    return DEFAULT, ["it was written while it was read", why]
+    return DEFAULT, ["it was written during the period in which it was read", why]
 
 
 def writer(example: Example) -> str:
@@ -568,7 +568,7 @@ class Judge:
                 f"a get of {mean:,.0f} B costs {get:,.0f} ns here, hardly more than a hit (the targets are a memory copy away)"
             ]
         return [
-            f"all its gets together would save {advice.saved_seconds:.4f} s per rank, too little compared with {self.wall:.3f} s"
+            f"caching it would save only {advice.saved_seconds:.4f} s per rank of a {self.wall:.3f} s run"
         ]
 
 

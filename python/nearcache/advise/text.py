@@ -13,7 +13,7 @@ from ..values import size
 from .advice import DEFAULT, Advice, WindowAdvice
 from .answers import Cost
 
-WHOLE, NOTHING = "For the whole program", "There is nothing to set"
+WHOLE, NOTHING = "For the whole program", "No options needed"
 
 
 def seconds(value: float) -> str:

@@ -136,12 +136,12 @@ def advice(document: Report) -> list[str]:
     found = []
     if shares["conflicting"] >= WORTH_SAYING and index:
         found.append(
-            f"{percent(shares['conflicting'])} of the gets evicted from the index: a larger one may help."
+            f"{percent(shares['conflicting'])} of the gets caused evictions from the index: a larger one may help."
             + trial(document, "index", index, windows_with(document, "conflicting"))
         )
     turned_away = shares["capacity"] + shares["failing"]
     if turned_away >= WORTH_SAYING and storage:
-        said = f"{percent(turned_away)} of the gets evicted from the storage or were not stored"
+        said = f"{percent(turned_away)} of the gets caused evictions from the storage or were not stored"
         concerned = windows_with(document, "capacity", "failing")
         its_storage, its_stored = (
             sum(window["counters"].get(name, 0) for window in concerned)

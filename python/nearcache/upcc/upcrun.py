@@ -135,7 +135,7 @@ def thread_count(asked: int | None, program: str, built: Linked) -> int:
         raise NearcacheError(f"-n {asked}: {program} runs on {most:,} threads at most{more}")
     if asked is None and fixed is None:
         raise NearcacheError(
-            "how many threads? upcrun -n N (the program was not compiled for a number of its own by upcc -T=N)"
+            "the number of threads is missing: use upcrun -n N (the program was not compiled for a fixed number by upcc -T=N)"
         )
     if asked and fixed and asked != fixed:
         raise NearcacheError(

@@ -234,7 +234,7 @@ def test_modelled_network_is_labelled_and_counts_shared_memory_as_far(
         (
             "NEARCACHE_SHMEM_PAGE",
             "1000",
-            "a power of two, with k, M, G or T if wanted, from 256 to 64k",
+            "a power of two, optionally with suffix k, M, G or T, from 256 to 64k",
         ),
         ("NEARCACHE_SHMEM_LINE", "8", "a power of two from 16 to 1024"),
         ("NEARCACHE_SHMEM_SIZE", "4k", "at least 8192 bytes (8 pages)"),
