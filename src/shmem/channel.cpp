@@ -224,6 +224,10 @@ Extent Channel::extent(uint64_t address, size_t bytes, int) {
   return context.memory.resolve(address, bytes).cacheable;
 }
 
+bool Channel::may_cache(uint64_t address, size_t bytes) {
+  return !context.memory.uncached(address, bytes);
+}
+
 void Channel::answered(int pe, uint64_t address, size_t bytes, bool from_cache) {
   context.profile.answered(this, pe, address, bytes, from_cache);
 }

@@ -132,6 +132,7 @@ class Channel final : public PageTransport {
   void fence() override;
   void quiet() override;
   Extent extent(uint64_t address, size_t bytes, int pe) override;
+  bool may_cache(uint64_t address, size_t bytes) override;
   void answered(int pe, uint64_t address, size_t bytes, bool from_cache) override;
 
  private:

@@ -112,9 +112,9 @@ __attribute__((noinline)) void put_element_slowly(T* to, T value, int pe) {
   put_slowly(SHMEM_CTX_DEFAULT, to, &value, sizeof value, pe);
 }
 // Out of line as a whole, because the cache needs the value's address: so a stack frame is set up
-// only where it is needed.
+// only where it is needed. The fast path calls nothing.
 template <typename T>
-__attribute__((noinline)) void put_element(T* to, T value, int pe) {
+__attribute__((noinline, flatten)) void put_element(T* to, T value, int pe) {
   if (!quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), &value, sizeof value))
     put_element_slowly(to, value, pe);
 }

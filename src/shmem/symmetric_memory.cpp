@@ -95,6 +95,13 @@ SymmetricMemory::Resolved SymmetricMemory::resolve(uint64_t address, size_t byte
   return {segment.kind, false, extent};
 }
 
+bool SymmetricMemory::uncached(uint64_t address, size_t bytes) const {
+  const Ranges* ranges = ranges_.load(std::memory_order_acquire);
+  if (ranges == nullptr) return false;
+  const auto behind = first_behind(ranges->uncached, address);
+  return behind != ranges->uncached.end() && behind->begin < address + bytes;
+}
+
 bool SymmetricMemory::ask(int pe, MemoryKind kind, uint64_t address) {
   bool is = pe == own_pe_;
   if (!is && loads_and_stores_) {

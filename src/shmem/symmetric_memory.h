@@ -57,6 +57,9 @@ class SymmetricMemory {
     return known != 0 ? known == is_near : ask(pe, kind, address);
   }
 
+  // True if any part of a range is uncached.
+  bool uncached(uint64_t address, size_t bytes) const;
+
   // Adds a range, already rounded to whole lines.
   void add_uncached(uint64_t address, size_t bytes);
 

@@ -195,12 +195,19 @@ void LazyTransport::quiet() {
   ++epoch_;
 }
 
-Extent LazyTransport::extent(uint64_t address, size_t, int) {
-  if (!extents_known_) return {};
-  for (const Extent& segment : segments_) {
-    if (segment.begin <= address && address < segment.end) return segment;
+Extent LazyTransport::extent(uint64_t address, size_t bytes, int) {
+  if (!extents_known_ || !may_cache(address, bytes)) return {};
+  for (Extent segment : segments_) {
+    if (address < segment.begin || segment.end <= address) continue;
+    if (uncached_.end <= address) segment.begin = std::max(segment.begin, uncached_.end);
+    if (address < uncached_.begin) segment.end = std::min(segment.end, uncached_.begin);
+    return segment;
   }
   return {};
+}
+
+bool LazyTransport::may_cache(uint64_t address, size_t bytes) {
+  return address >= uncached_.end || address + bytes <= uncached_.begin;
 }
 
 void LazyTransport::program_writes(uint64_t address, const void* from, size_t bytes, int pe) {

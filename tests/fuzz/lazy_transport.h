@@ -35,6 +35,7 @@ class LazyTransport final : public PageTransport {
   void fence() override;
   void quiet() override;
   Extent extent(uint64_t address, size_t bytes, int pe) override;
+  bool may_cache(uint64_t address, size_t bytes) override;
 
   // A put that the front end issues past the cache; not checked against what the program wrote.
   void direct_put(uint64_t address, const void* from, size_t bytes, int pe);
@@ -59,6 +60,8 @@ class LazyTransport final : public PageTransport {
 
   const std::string& wrong() const { return wrong_; }
   void extents_known(bool known) { extents_known_ = known; }
+  // These whole lines must not be cached.
+  void leave_uncached(const Extent& lines) { uncached_ = lines; }
   // Sets what is called by each operation that waits for the network: blocking gets and quiet().
   void on_wait(std::function<void()> action) { on_wait_ = std::move(action); }
 
@@ -123,6 +126,7 @@ class LazyTransport final : public PageTransport {
   size_t owed_ = 0;
   uint64_t epoch_ = 1;
   bool extents_known_ = true;
+  Extent uncached_;
   Counts counts_;
   std::string wrong_;
   std::function<void()> on_wait_;

@@ -44,6 +44,8 @@ class Model {
     options.readahead = size_t{512} * (input_.byte() % 9);
     if (flags & 128) options = PageCacheOptions();
     unlocked_ = options.unlocked_hits = (more & 128) != 0;
+    const uint64_t line = base / options.line * options.line + 3 * options.line;
+    if (more & 64) net_->leave_uncached({line, line + options.line});
     ok_ = cache_.create(options, net_.get());
     for (int pe = 0; pe < pes; ++pe) {
       for (uint64_t at = base; at < base + memory_bytes; ++at)
@@ -147,6 +149,10 @@ class Model {
 
   void read(const Range& range) {
     Bytes to(range.bytes);
+    if (!net_->may_cache(range.address, range.bytes)) {
+      if (quick_hit(range, to.data())) fail("serves what must not be cached");
+      return direct_get(range);
+    }
     const bool held = cache_.holds(range.pe, range.address, range.bytes);
     const uint64_t polls = cache_.counters().polls, calls = net_->counts().calls();
     get_from_cache(range, to.data());
@@ -155,13 +161,15 @@ class Model {
     compare("a get", range, to);
   }
 
+  bool quick_hit(const Range& range, uint8_t* to) {
+    return unlocked_ ? cache_.hit_unlocked(reader_, range.pe, range.address, to, range.bytes)
+                     : cache_.hit(range.pe, range.address, to, range.bytes);
+  }
+
   // Tries without the lock first, as one of several threads does, or reads as a single thread does.
   void get_from_cache(const Range& range, uint8_t* to) {
     if (!unlocked_) return cache_.get(range.pe, range.address, to, range.bytes);
-    const auto hit = [&] {
-      return cache_.hit_unlocked(reader_, range.pe, range.address, to, range.bytes);
-    };
-    if (!hit() && !(cache_.looked(reader_) && hit()))
+    if (!quick_hit(range, to) && !(cache_.looked(reader_) && quick_hit(range, to)))
       cache_.get(reader_, range.pe, range.address, to, range.bytes);
   }
 
@@ -207,6 +215,7 @@ class Model {
   void put() {
     const Range where = range(500);
     if (!ours(where)) return;
+    if (!net_->may_cache(where.address, where.bytes)) return direct_put(where);
     Bytes from = new_values(where);
     net_->program_writes(where.address, from.data(), from.size(), where.pe);
     for (size_t i = 0; i < where.bytes; ++i) {
@@ -283,8 +292,8 @@ class Model {
     cache_.flag_may_follow();
   }
 
-  void direct_get() {
-    const Range where = range(2000);
+  void direct_get() { direct_get(range(2000)); }
+  void direct_get(const Range& where) {
     Bytes to(where.bytes);
     cache_.before_direct_get(where.pe, where.address, where.bytes);
     net_->get(to.data(), where.address, where.bytes, where.pe);
@@ -307,9 +316,15 @@ class Model {
 
   void direct_put() {
     const Range where = range(2000);
-    if (!ours(where)) return;
+    if (ours(where)) direct_put(where);
+  }
+  // As the front end does: it tries a quick put first if the bytes must not be cached, too.
+  void direct_put(const Range& where) {
     order_direct(where);
     const Bytes from = new_values(where);
+    if (!net_->may_cache(where.address, where.bytes) &&
+        cache_.put_quickly(where.pe, where.address, from.data(), from.size()))
+      return fail("a quick put writes what must not be cached");
     cache_.before_direct_put(where.pe, where.address, where.bytes);
     for (size_t i = 0; i < where.bytes; ++i) {
       wrote_directly(where.address + i, where.pe, from[i]);

@@ -188,6 +188,35 @@ static void uncached_ranges_are_always_fresh(void) {
   }
 }
 
+// The same for a whole line of a page in which other words are dirty. Each PE changes its own copy
+// and says so without a call that acquires.
+static void uncached_ranges_in_dirty_pages_are_always_fresh(void) {
+  enum { count = 8, page = 1024 };
+  clean();
+  long* words = (long*)(heap + 4 * page - (uintptr_t)heap % page);  // cached before
+  long *range = &words[count], *told = &words[4 * count], line[count];
+  const int other = (me + 1) % pes, before = (me + pes - 1) % pes;
+  nearcache_shmem_uncached(range, sizeof line);
+  nearcache_shmem_uncached(told, sizeof *told);
+  shmem_barrier_all();
+  for (long round = 1; round <= 10; ++round) {
+    for (int i = 0; i < 3; ++i) shmem_long_p(&words[i], round, other);
+    for (int i = 0; i < count; ++i) line[i] = round;
+    shmem_long_put(range, line, count, other);
+    shmem_quiet();
+    for (int i = 0; i < count; ++i) {
+      while (load(&range[i]) != round)
+        if (over_tcp()) progress();
+    }
+    *(volatile long*)range = -round;
+    shmem_long_p(told, round, before);
+    while (load(told) != round)
+      if (over_tcp()) progress();
+    CHECK_EQUAL(shmem_long_g(range, other), -round);
+    shmem_sync_all();
+  }
+}
+
 const struct test_case memory_cases[] = {
     {"the_ends_of_memory", the_ends_of_memory},
     {"the_ends_of_static_data", the_ends_of_static_data},
@@ -198,5 +227,7 @@ const struct test_case memory_cases[] = {
     {"allocating_and_freeing_synchronise", allocating_and_freeing_synchronise},
     {"aligned_blocks_are_cached_as_others", aligned_blocks_are_cached_as_others},
     {"uncached_ranges_are_always_fresh", uncached_ranges_are_always_fresh},
+    {"uncached_ranges_in_dirty_pages_are_always_fresh",
+     uncached_ranges_in_dirty_pages_are_always_fresh},
 };
 const size_t memory_case_count = sizeof memory_cases / sizeof *memory_cases;

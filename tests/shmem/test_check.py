@@ -51,7 +51,7 @@ def test_programs_that_keep_the_contract_are_not_accused(shmem, preload_shmem, w
 @pytest.mark.parametrize("cache", [{}, shmem_runs.TINY], ids=["default", "tiny"])
 def test_the_cases_of_the_contract_keep_it(shmem, preload_shmem, cache):
     result = shmem_runs.over_model(shmem, 2, "shmem_contract", env={**CHECK, **cache}).check()
-    assert WARNED not in result.output and len(result.lines("ok")) == 52
+    assert WARNED not in result.output and len(result.lines("ok")) == 53
 
 
 @pytest.mark.parametrize("cache", [{}, shmem_runs.TINY], ids=["default", "tiny"])

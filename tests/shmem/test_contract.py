@@ -36,7 +36,7 @@ NO_LOCKS = tuple(name for name in NO_CONTEXTS if name not in ("locks", "tried"))
 @pytest.mark.parametrize("cache", [{}, shmem_runs.TINY], ids=["default", "tiny"])
 def test_every_case_over_a_modelled_network(shmem, preload_shmem, pes, cache):
     result = shmem_runs.check_cached(shmem_runs.over_model(shmem, pes, "shmem_contract", env=cache))
-    assert len(result.lines("ok")) == 52
+    assert len(result.lines("ok")) == 53
 
 
 @pytest.mark.parametrize("cache", [{}, shmem_runs.TINY], ids=["default", "tiny"])
@@ -44,7 +44,7 @@ def test_every_case_under_thread_multiple(shmem, preload_shmem, cache):
     result = shmem_runs.check_cached(
         shmem_runs.over_model(shmem, 2, "shmem_contract", env={**cache, **shmem_runs.THREADED})
     )
-    assert len(result.lines("ok")) == 52
+    assert len(result.lines("ok")) == 53
 
 
 @pytest.mark.parametrize("pes", [2, 3])
@@ -52,7 +52,7 @@ def test_the_cases_over_tcp(shmem, preload_shmem, pes):
     result = shmem_runs.check_cached(
         shmem_runs.over_tcp(shmem, pes, "shmem_contract", *NO_CONTEXTS)
     )
-    assert len(result.lines("ok")) == 47
+    assert len(result.lines("ok")) == 48
 
 
 @pytest.mark.long

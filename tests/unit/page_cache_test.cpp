@@ -114,6 +114,9 @@ class Memory final : public PageTransport {
   void fence() override {}
   void quiet() override {}
   Extent extent(uint64_t, size_t, int) override { return {0, bytes_.size()}; }
+  bool may_cache(uint64_t address, size_t bytes) override {
+    return address >= uncached.end || address + bytes <= uncached.begin;
+  }
   void answered(int, uint64_t address, size_t, bool from_cache) override {
     from_cache ? ++hits_told : ++misses_told;
     last_told = address;
@@ -121,6 +124,7 @@ class Memory final : public PageTransport {
   uint8_t operator[](size_t at) const { return bytes_[at]; }
 
   uint64_t hits_told = 0, misses_told = 0, last_told = 0;
+  Extent uncached;
 
  private:
   Bytes bytes_;
@@ -183,6 +187,27 @@ TEST(PageCache, MoreDirtyPagesThanThereAreNumbersForAreHeld) {
     for (size_t i = 0; i < pages; ++i)
       ASSERT_EQ(memory[i * page + i % page], i % 251 + 1) << "with " << wanted << " at page " << i;
   }
+}
+
+TEST(PageCache, AQuickPutWritesNoPageOfWhichAPartMustNotBeCached) {
+  Memory memory(8 << 10);
+  memory.uncached = {512, 576};
+  PageCache cache;
+  ASSERT_TRUE(cache.create(small_cache(), &memory));
+  const uint64_t value = 7;
+  for (int round = 0; round < 3; ++round) {
+    for (const uint64_t page : {0, 1024}) cache.put(1, page, &value, sizeof value);
+    EXPECT_FALSE(cache.put_quickly(1, 512, &value, sizeof value));
+    EXPECT_FALSE(cache.put_quickly(1, 8, &value, sizeof value)) << "such pages have no fast path";
+    EXPECT_TRUE(cache.put_quickly(1, 1032, &value, sizeof value));
+    cache.put(1, 8, &value, sizeof value);
+    EXPECT_EQ(cache.broken(), nullptr) << cache.broken();
+    EXPECT_EQ(cache.counters().network_puts, 2u * static_cast<unsigned>(round));
+    cache.release();
+    EXPECT_EQ(cache.counters().network_puts, 2u * static_cast<unsigned>(round + 1));
+  }
+  for (const size_t at : {0, 8, 1024, 1032}) EXPECT_EQ(memory[at], 7) << at;
+  EXPECT_EQ(memory[512], 0);
 }
 
 TEST(PageCache, NoDirtyPagesAreTakenAsOneAndNoReadaheadAsMoreThanCanBeNumbered) {

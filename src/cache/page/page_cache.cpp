@@ -15,7 +15,7 @@ constexpr size_t whole_cache_lines(size_t bytes) { return round_up(bytes, 64); }
 // Clamps the options to what the fields of pages and arrivals can count and to what is useful: no
 // more masks than there are pages.
 PageCacheOptions within_bounds(PageCacheOptions o) {
-  constexpr size_t most_masks = UINT16_MAX, most_readahead = size_t{1} << 30;
+  constexpr size_t most_masks = INT16_MAX, most_readahead = size_t{1} << 30;
   o.dirty_pages = std::clamp<size_t>(
       o.dirty_pages, 1, std::min<size_t>(most_masks, std::max<size_t>(o.size / o.page, 1)));
   o.readahead = std::min(o.readahead, most_readahead);
@@ -253,7 +253,8 @@ void PageCache::put_slowly(int pe, uint64_t address, const void* from, size_t by
     const size_t piece = static_cast<size_t>(std::min<uint64_t>(end - at, page_bytes() - offset));
     Page& page = take(pe, at >> page_shift_);
     if (page.written == 0) attach(page);
-    write_in_page(page, offset, static_cast<const char*>(from) + (at - address), piece);
+    write_in_page(page, mask_number(page), offset, static_cast<const char*>(from) + (at - address),
+                  piece);
     at += piece;
   }
   if (flag) start_write_back();

@@ -78,7 +78,8 @@
 // - A put to a page that already has a mask: the same, with bits being set in the mask instead of
 //   the test of the lines; about 100 instructions. The first put to a page takes a mask. If no mask
 //   is free, the page that was first written longest ago is written back. The transport buffers
-//   puts, so no put waits for the network, except for the fence of invariant 12.
+//   puts, so no put waits for the network, except for the fence of invariant 12. If a part of the
+//   page must not be cached, the front end has to look at each put: the mask says so.
 // - A miss: one blocking get, which takes microseconds. Its overhead is some 450 instructions if
 //   the read bypasses the cache and up to 1,200 if it is cached, most of them for finding streams,
 //   taking a page and emptying its predecessor. A miss waits for a quiet only if invariant 13
@@ -150,7 +151,7 @@ struct PageCacheOptions {
   size_t size = 1 << 20;  // bytes in all pages
   size_t page = 1024;     // bytes, a power of two, 256 to 65536
   size_t line = 64;       // bytes, a power of two, page/64 to page
-  // maximum number of pages with written bytes; clamped to 1 to 65,535 and to the number of pages
+  // maximum number of pages with written bytes; clamped to 1 to 32,767 and to the number of pages
   size_t dirty_pages = 64;
   // maximum bytes fetched ahead at once; 0: never. Clamped to 1 GiB
   size_t readahead = 32 << 10;
@@ -316,16 +317,18 @@ class PageCache {
   }
   // Adds to the counters what a reader has read without the lock.
   void count(PageReader& reader) const;
-  // The fast path of put(). Returns true if the page was at hand and has been written.
-  bool put_quickly(int pe, uint64_t address, const void* from, size_t bytes) {
+  // The fast path of put(). Returns true if the page was at hand and has been written. The caller
+  // need not know whether the bytes may be cached. Compilers would inline only parts of it.
+  __attribute__((always_inline)) bool put_quickly(int pe, uint64_t address, const void* from,
+                                                  size_t bytes) {
     const uint64_t number = address >> page_shift_;
     Page& page = pool_.likely(pe, number);
-    if (page.number != number || page.pe != pe || page.epoch != epoch_ || page.written == 0 ||
+    if (page.number != number || page.pe != pe || page.epoch != epoch_ || page.written <= 0 ||
         flag_may_follow_)
       return false;
     const size_t offset = address & page_mask_;
     if (offset + bytes > page_mask_ + 1) return false;
-    write_in_page(page, offset, from, bytes);
+    write_in_page(page, static_cast<uint16_t>(page.written), offset, from, bytes);
     return true;
   }
 
@@ -351,7 +354,10 @@ class PageCache {
   char* frame(const Page& page) const {
     return data_ + (static_cast<size_t>(pool_.index_of(page)) << page_shift_);
   }
-  Mask& written(const Page& page) const { return masks_[page.written]; }
+  Mask& written(const Page& page) const { return masks_[mask_number(page)]; }
+  static uint32_t mask_number(const Page& page) {
+    return static_cast<uint32_t>(page.written & ~Page::not_quick);
+  }
   ByteMask dirty(Mask& m) const { return masks_.dirty(m); }
   ByteMask flying(Mask& m) const { return masks_.flying(m); }
   size_t page_bytes() const { return page_mask_ + 1; }
@@ -361,8 +367,8 @@ class PageCache {
     return lines_between(begin >> line_shift_, (end - 1) >> line_shift_);
   }
 
-  void write_in_page(Page& page, size_t offset, const void* from, size_t bytes) {
-    masks_.set_dirty(written(page), offset, offset + bytes);
+  void write_in_page(Page& page, uint32_t mask, size_t offset, const void* from, size_t bytes) {
+    masks_.set_dirty(masks_[mask], offset, offset + bytes);
     store_bytes(frame(page) + offset, from, bytes);
     page.referenced = 1;
     maybe_dirty_ = true;

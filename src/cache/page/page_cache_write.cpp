@@ -51,7 +51,9 @@ void PageCache::attach(Page& page) {
     write_back(oldest);
     detach(oldest);
   }
-  page.written = masks_.take(pool_.index_of(page));
+  const auto mask = static_cast<int16_t>(masks_.take(pool_.index_of(page)));
+  const bool whole = transport_->may_cache(address_of(page), page_bytes());
+  page.written = whole ? mask : static_cast<int16_t>(mask | Page::not_quick);
 }
 
 // pre: no byte of the page is dirty.
@@ -77,7 +79,7 @@ void PageCache::lose_flying(Page& page) {
 
 // Returns the page's mask if it has no written bytes left.
 void PageCache::release_mask(Page& page) {
-  if (masks_.give_back(page.written)) page.written = 0;
+  if (masks_.give_back(mask_number(page))) page.written = 0;
 }
 
 // Lines that were written completely since the last acquire become valid, as if fetched.

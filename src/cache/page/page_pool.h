@@ -18,6 +18,8 @@
 namespace nearcache {
 
 struct Page {
+  static constexpr int16_t not_quick = INT16_MIN;  // in `written`
+
   Published<uint64_t> number;  // address / page size
   // lines that a hit may serve at once: valid and not ahead
   Published<uint64_t> quick;
@@ -29,7 +31,9 @@ struct Page {
   Published<int32_t> pe;
   Published<uint32_t> chain;  // next page in the chain of its hash
   uint32_t newer, older;      // neighbours in its queue
-  uint16_t written;           // number of its write mask, counted from 1; 0: no byte is written
+  // number of its write mask, counted from 1; 0: no byte is written. With not_quick, which makes it
+  // negative, parts of the page must not be cached, so no put may take the fast path
+  int16_t written;
   uint8_t queue;
   // read or written since the clock's hand last passed; may be set without the lock
   Published<uint8_t> referenced;

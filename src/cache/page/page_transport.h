@@ -37,6 +37,9 @@ class PageTransport {
   // then nothing of it is cached. No cache line contains bytes of two extents, and an extent grows
   // only before an acquire.
   virtual Extent extent(uint64_t address, size_t bytes, int pe) = 0;
+  // Returns false if some of these bytes must not be cached: transfers of them bypass the cache.
+  // That becomes so only while nothing written is dirty or in flight.
+  virtual bool may_cache(uint64_t /*address*/, size_t /*bytes*/) { return true; }
 
   // Reports a get that was answered but not on the fast path: every get that needed the network,
   // and one in PollDetector::reads_a_look of all gets, which may have been answered `from_cache`.

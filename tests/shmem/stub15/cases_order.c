@@ -274,6 +274,21 @@ static void own_memory_is_never_cached(void) {
   }
 }
 
+/* Although another put has made its page dirty: the program may make no further call. */
+static void a_put_to_an_uncached_range_goes_at_once(void) {
+  long* uncached = flag() + 8; /* the line behind */
+  for (int already_dirty = 0; already_dirty < 2; already_dirty++) {
+    begin();
+    if (already_dirty) shmem_long_p(flag(), 1, 1);
+    EXPECT(nearcache_shmem_uncached(uncached, sizeof *uncached) == NEARCACHE_SHMEM_OK);
+    begin();
+    shmem_long_p(flag(), 2, 1);
+    shmem_long_p(uncached, 3, 1);
+    EXPECT(put_arrived(uncached) && !put_arrived(flag()));
+    uncached += 8;
+  }
+}
+
 /* Its exit runs our handlers; those of destructors follow. */
 static int forked;
 __attribute__((destructor)) static void the_end_of_the_child(void) {
@@ -326,5 +341,6 @@ const struct stub_case order_cases[] = {
     {"a_quiet_after_a_non_blocking_get_acquires", a_quiet_after_a_non_blocking_get_acquires},
     {"a_quiet_goes_down_though_nothing_was_written", a_quiet_goes_down_though_nothing_was_written},
     {"what_was_fetched_ahead_is_here_after_a_quiet", what_was_fetched_ahead_is_here_after_a_quiet},
+    {"a_put_to_an_uncached_range_goes_at_once", a_put_to_an_uncached_range_goes_at_once},
     {"own_memory_is_never_cached", own_memory_is_never_cached},
     {NULL, NULL}};
