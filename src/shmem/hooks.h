@@ -178,8 +178,8 @@ class FetchingAtomic {
   DirectCall call_;
   const void* target_;
 };
-// Non-blocking fetching atomics (1.5): like DirectUpdate, and the context's next quiet is an
-// acquire.
+// Non-blocking fetching atomics (1.5): like FetchingAtomic, but the acquire is the context's next
+// quiet.
 class FetchingNbi {
  public:
   FetchingNbi(shmem_ctx_t ctx, const void* target, size_t bytes, int pe);

@@ -313,9 +313,12 @@ bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
         (channel->follows_last_get(pe, address, bytes) || cache->holds(pe, address, bytes))) {
       may_wait = get_cached(channel, still.around, pe, address, to, bytes, false);
     } else {
+      const uint64_t before = cache != nullptr ? cache->waits_suspected() : 0;
       before_get(channel, pe, address, bytes);
       context.observer.get(*channel, Outcome::pending, pe, address, bytes);
       channel->get_nbi_plainly(to, address, bytes, pe);
+      may_wait = cache != nullptr ? cache->waits_suspected() != before
+                                  : route.way == Way::cached && looks_like_spinning(from, pe);
     }
   }
   if (may_wait) context.start_write_back();
@@ -391,7 +394,7 @@ void DirectCall::let_go() {
 }
 
 DirectGet::DirectGet(shmem_ctx_t ctx, const void* from, size_t bytes, int pe)
-    : call_(ctx, DirectCall::Kind::get, from, bytes, pe) {}
+    : call_((look_for_spinning(from, pe), ctx), DirectCall::Kind::get, from, bytes, pe) {}
 DirectGet::~DirectGet() { model_answer(call_.channel(), call_.pe(), call_.bytes()); }
 
 DirectUpdate::DirectUpdate(shmem_ctx_t ctx, const void* to, size_t bytes, int pe)
@@ -417,7 +420,7 @@ FetchingAtomic::~FetchingAtomic() {
 }
 
 FetchingNbi::FetchingNbi(shmem_ctx_t ctx, const void* target, size_t bytes, int pe)
-    : call_(ctx, DirectCall::Kind::update, target, bytes, pe) {
+    : call_((start_for_fetch(), ctx), DirectCall::Kind::update, target, bytes, pe) {
   if (call_.channel() == nullptr) return;
   call_.channel()->tallies.accumulates += 1;
   if (acquiring()) call_.channel()->fetches_outstanding();

@@ -17,6 +17,13 @@ static shmem_ctx_t made(void) {
   return ctx;
 }
 
+static void dirty(shmem_ctx_t ctx) {
+  begin();
+  shmem_ctx_long_p(ctx, flag() + 64, 1, 1); /* may be sent at once */
+  shmem_ctx_long_p(ctx, flag(), 1, 1);
+  EXPECT(!put_arrived(flag()));
+}
+
 static void poll(shmem_ctx_t ctx, int reads) {
   for (int i = 0; i < reads; i++) (void)shmem_ctx_long_g(ctx, other(), 1);
 }
@@ -75,6 +82,45 @@ static void polling_by_non_blocking_gets_starts_all(void) {
     shmem_ctx_quiet(ctx);
   }
   EXPECT(put_arrived(flag()));
+}
+
+/* Neither follows the other, so no cache holds them. */
+static void polling_of_two_words_by_non_blocking_gets_starts_all(void) {
+  const shmem_ctx_t contexts[] = {made(), made()};
+  EXPECT(nearcache_shmem_ctx_uncached(contexts[1]) == NEARCACHE_SHMEM_OK);
+  for (int uncached = 0; uncached < 2; uncached++) {
+    dirty(SHMEM_CTX_DEFAULT);
+    long value = 0;
+    for (int i = 0; i < 200; i++) {
+      shmem_ctx_long_get_nbi(contexts[uncached], &value, other() + i % 2 * 1024, 1, 1);
+      shmem_ctx_quiet(contexts[uncached]);
+    }
+    EXPECT(put_arrived(flag()));
+  }
+}
+static void polling_by_strided_gets_starts_all(void) {
+  const shmem_ctx_t ctx = made();
+  begin();
+  shmem_long_p(flag(), 1, 1);
+  long values[2];
+  for (int i = 0; i < 200; i++) shmem_ctx_long_iget(ctx, values, other(), 1, 4, 2, 1);
+  EXPECT(put_arrived(flag()));
+}
+/* The quiet concerns the context of the atomics alone. */
+static void spinning_on_non_blocking_atomics_starts_all(void) {
+  const shmem_ctx_t contexts[] = {SHMEM_CTX_DEFAULT, made()};
+  for (int relaxed = 0; relaxed < 2; relaxed++) {
+    nearcache_shmem_set_relaxed_atomics(relaxed);
+    for (int spins = 0; spins < 2; spins++) {
+      dirty(contexts[!spins]);
+      long value = 0;
+      for (int i = 0; i < 100; i++) {
+        shmem_ctx_long_atomic_fetch_nbi(contexts[spins], &value, other(), 1);
+        shmem_ctx_quiet(contexts[spins]);
+      }
+      EXPECT(put_arrived(flag()));
+    }
+  }
 }
 
 /* A word that is put after an ordering call may be a flag. */
@@ -191,13 +237,6 @@ static int place_of(const char* part) {
   int at = 0;
   while (at < stub_calls() && !strstr(stub_call(at)->name, part)) at++;
   return at;
-}
-
-static void dirty(shmem_ctx_t ctx) {
-  begin();
-  shmem_ctx_long_p(ctx, flag() + 64, 1, 1); /* may be sent at once */
-  shmem_ctx_long_p(ctx, flag(), 1, 1);
-  EXPECT(!put_arrived(flag()));
 }
 
 /* Completed by a quiet of the context itself; one inside the library's call need not apply to this
@@ -324,6 +363,10 @@ const struct stub_case order_cases[] = {
     {"polling_of_an_uncached_range_starts_all", polling_of_an_uncached_range_starts_all},
     {"reads_of_many_words_start_all", reads_of_many_words_start_all},
     {"polling_by_non_blocking_gets_starts_all", polling_by_non_blocking_gets_starts_all},
+    {"polling_of_two_words_by_non_blocking_gets_starts_all",
+     polling_of_two_words_by_non_blocking_gets_starts_all},
+    {"polling_by_strided_gets_starts_all", polling_by_strided_gets_starts_all},
+    {"spinning_on_non_blocking_atomics_starts_all", spinning_on_non_blocking_atomics_starts_all},
     {"a_flag_after_any_call_that_orders_goes_at_once",
      a_flag_after_any_call_that_orders_goes_at_once},
     {"only_the_first_word_goes_at_once", only_the_first_word_goes_at_once},
