@@ -168,7 +168,8 @@ class DirectUpdate {  // iput, non-fetching atomics: parts of [to, to + bytes) a
   DirectCall call_;
 };
 // Like DirectUpdate, followed by an acquire unless atomics are relaxed or the thread orders its
-// accesses itself.
+// accesses itself. Then other contexts drop what was changed; if the context is not known, they
+// cannot be told which PE's memory that is, and the acquire remains.
 class FetchingAtomic {
  public:
   FetchingAtomic(shmem_ctx_t ctx, const void* target, size_t bytes, int pe);
@@ -177,6 +178,7 @@ class FetchingAtomic {
  private:
   DirectCall call_;
   const void* target_;
+  bool known_;  // the context
 };
 // Non-blocking fetching atomics (1.5): like FetchingAtomic, but the acquire is the context's next
 // quiet.

@@ -404,14 +404,16 @@ DirectUpdate::DirectUpdate(shmem_ctx_t ctx, const void* to, size_t bytes, int pe
 DirectUpdate::~DirectUpdate() { model_post(call_.channel(), call_.pe(), call_.bytes()); }
 
 FetchingAtomic::FetchingAtomic(shmem_ctx_t ctx, const void* target, size_t bytes, int pe)
-    : call_((start_for_fetch(), ctx), DirectCall::Kind::fetch, target, bytes, pe), target_(target) {
+    : call_((start_for_fetch(), ctx), DirectCall::Kind::fetch, target, bytes, pe),
+      target_(target),
+      known_(call_.channel() != nullptr || context.find(ctx) != nullptr) {
   if (call_.channel() != nullptr) call_.channel()->tallies.accumulates += 1;
 }
 FetchingAtomic::~FetchingAtomic() {
   model_answer(call_.channel(), call_.pe(), call_.bytes());
   if (!acquiring() && context.check.on() && call_.channel() != nullptr)
     context.check.called(calling, true, call_.channel()->world_pe(call_.pe()), bits_of(target_));
-  if (acquiring()) {
+  if (acquiring() || !known_) {
     context.acquire();
   } else if (call_.channel() != nullptr) {
     call_.let_go();  // other contexts' locks are taken next

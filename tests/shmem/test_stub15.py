@@ -47,6 +47,7 @@ ORDER = [
     "the_end_of_an_unknown_context_acquires",
     "more_contexts_than_are_known",
     "a_relaxed_atomic_is_seen_through_other_contexts",
+    "a_relaxed_atomic_through_an_unknown_context_acquires",
     "a_forked_child_writes_nothing_back",
     "releases_complete_what_was_written",
     "releases_start_what_was_written_through_other_contexts",

@@ -232,6 +232,18 @@ static void a_relaxed_atomic_is_seen_through_other_contexts(void) {
   EXPECT(shmem_ctx_long_g(ctx, other() + 64, 1) == 8);
 }
 
+static void a_relaxed_atomic_through_an_unknown_context_acquires(void) {
+  const shmem_ctx_t ctx = made_by(stub_team_untold);
+  nearcache_shmem_set_relaxed_atomics(1);
+  for (int i = 0; i < 2; i++) {
+    (void)shmem_long_g(other(), 1);
+    i == 0 ? (void)shmem_ctx_long_atomic_fetch_add(ctx, other(), 1, 1)
+           : (void)shmem_ctx_long_atomic_fetch(ctx, other(), 1);
+    *(long*)stub_remote(other()) = 7 + i;
+    EXPECT(shmem_long_g(other(), 1) == 7 + i);
+  }
+}
+
 /* Returns the position of a call among those that arrived; past the end if it is not there. */
 static int place_of(const char* part) {
   int at = 0;
@@ -375,6 +387,8 @@ const struct stub_case order_cases[] = {
     {"more_contexts_than_are_known", more_contexts_than_are_known},
     {"a_relaxed_atomic_is_seen_through_other_contexts",
      a_relaxed_atomic_is_seen_through_other_contexts},
+    {"a_relaxed_atomic_through_an_unknown_context_acquires",
+     a_relaxed_atomic_through_an_unknown_context_acquires},
     {"a_forked_child_writes_nothing_back", a_forked_child_writes_nothing_back},
     {"releases_complete_what_was_written", releases_complete_what_was_written},
     {"releases_start_what_was_written_through_other_contexts",
