@@ -9,7 +9,7 @@ MOST = {
     "SIZE": "64G",
     "PAGE": "64k",
     "LINE": "64k",
-    "DIRTY_PAGES": "65535",
+    "DIRTY_PAGES": "32767",
     "READAHEAD": "1G",
     "MAX_TRANSFER": "1G",
 }

@@ -645,7 +645,9 @@ int EngineWindow::await_lock(int rank) {
   const Mark mark = window_->lock_now(rank);
   station_->agent().send(lock);
   await_turn(&lock, rank);
-  wait_until(lock, [&] { return window_->reached(rank, mark); });
+  // Also if a member is gone: the others still keep each other out.
+  station_->agent().wait(
+      lock, [&] { return window_->reached(rank, mark); }, Step::other, true);
   if (window_->lock_is_awaited(rank)) window_->await_lock(rank, false);
   return settled(window_->take_error(rank));
 }
@@ -656,7 +658,8 @@ void EngineWindow::await_locks_that_are_due(rma::Agent::Lock* lock) {
     if (rank == MPI_PROC_NULL || !window_->lock_is_due(rank)) continue;
     const Mark mark = window_->flush(rank);
     await_turn(lock, rank);
-    wait_until(*lock, [&] { return window_->reached(rank, mark); });
+    station_->agent().wait(
+        *lock, [&] { return window_->reached(rank, mark); }, Step::other, true);
   }
 }
 

@@ -238,7 +238,7 @@ def test_modelled_network_is_labelled_and_counts_shared_memory_as_far(
         ),
         ("NEARCACHE_SHMEM_LINE", "8", "a power of two from 16 to 1024"),
         ("NEARCACHE_SHMEM_SIZE", "4k", "at least 8192 bytes (8 pages)"),
-        ("NEARCACHE_SHMEM_DIRTY_PAGES", "0", "a whole number from 1 to 65535"),
+        ("NEARCACHE_SHMEM_DIRTY_PAGES", "0", "a whole number from 1 to 32767"),
         ("NEARCACHE_SHMEM", "perhaps", "true or false"),
         ("NEARCACHE_SHMEM_PAEG", "1k", "nearest: shmem_page"),
     ],
