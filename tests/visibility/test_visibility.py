@@ -57,6 +57,7 @@ def test_a_program_that_synchronises_by_pmpi_is_not_cached(mpi, preload, tmp_pat
     assert word == "left alone" and "the program calls PMPI_Win_flush_all" in output
 
 
+@pytest.mark.few_mpis
 @pytest.mark.parametrize("is_profiler", [False, True])
 def test_a_library_that_synchronises_by_pmpi_is_seen_but_a_profiler_may(
     mpi, preload, tmp_path, is_profiler
@@ -72,6 +73,7 @@ def test_a_library_that_synchronises_by_pmpi_is_seen_but_a_profiler_may(
     assert ("libhidden.so calls PMPI_Win_flush_all" in output) == (not is_profiler)
 
 
+@pytest.mark.few_mpis
 @pytest.mark.parametrize(
     "name",
     ["pmpi_barrier_", "pmpi_barrier__", "PMPI_BARRIER", "pmpi_barrier_f08_", "pmpir_barrier_f08_"],
