@@ -62,7 +62,7 @@ std::vector<const RankTrace*> met_by(const RankTrace& own, const std::vector<Ran
   for (const RankTrace& trace : traces) {
     if (&trace != &own &&
         std::any_of(trace.windows.begin(), trace.windows.end(),
-                    [&](const TraceWindowInfo& window) { return ids.count(window.id) != 0; }))
+                    [&](const TraceWindowInfo& window) { return ids.contains(window.id); }))
       met.push_back(&trace);
   }
   return met;
