@@ -286,13 +286,10 @@ install_mpi_venvs() {
 }
 
 main() {
-    local what=${1:-}
+    local what=${1:-} usage="usage: scripts/setup.sh demo|figures|test|long|lint [--dry-run]"
     dry_run=""
-    [ "${*:2}" != --dry-run ] || dry_run=1
-    case $what:$#:$dry_run in
-        demo:1: | figures:1: | test:1: | long:1: | lint:1: | demo:2:1 | figures:2:1 | test:2:1 | long:2:1 | lint:2:1) ;;
-        *) fail "usage: scripts/setup.sh demo|figures|test|long|lint [--dry-run]" ;;
-    esac
+    case $what in demo | figures | test | long | lint) ;; *) fail "$usage" ;; esac
+    case $#:${2:-} in 1:) ;; 2:--dry-run) dry_run=1 ;; *) fail "$usage" ;; esac
     # Compile wrappers and lists of folders (LD_PRELOAD, PATH) cannot quote these characters.
     case $ROOT in *[[:space:]:]*) fail "there is a blank or a colon in $ROOT: move the checkout to a folder without" ;; esac
     mkdir -p "$DEPS"

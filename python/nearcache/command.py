@@ -48,7 +48,7 @@ TWO_VALUES = {
 JOINED_VALUES = {"genv", "env"}  # may also be given as one word
 # options that set the programs' working directory, and those that do so in one launcher only
 FOLDERS = {"wdir", "wd", "gwdir", "chdir"}
-OWN_FOLDERS = {"srun": "D", "jsrun": "h"}
+OWN_FOLDERS = {"srun": {"D"}, "jsrun": {"h"}}
 # Open MPI's -c and -N take a value, as do hydra's; hydra's -env takes a name and a value.
 NO_VALUE = set(
     """
@@ -277,7 +277,7 @@ def _folder_of(words: list[str], launcher: str) -> tuple[str, bool]:
     """Return the folder in which a launcher's own options run the program ("" for the current one),
     and whether this applies to all programs."""
     folder, for_all = "", False
-    names = {*FOLDERS, OWN_FOLDERS.get(_kind_of(launcher), "wdir")}
+    names = FOLDERS | OWN_FOLDERS.get(_kind_of(launcher), set())
     for word, following in zip(words, [*words[1:], ""]):
         name, equals, joined = word.lstrip("-").partition("=")
         if word.startswith("-") and name in names:
@@ -297,10 +297,12 @@ def _after_launcher_options(words: list[str], at: int, end: int, launcher: str) 
             return at
         name = word.lstrip("-")
         at += 1
-        if "=" in name or name in none or name in NO_VALUE - one:
+        if "=" in name or name in none:
             continue
         if name in one:
             at += 1
+        elif name in NO_VALUE:
+            continue
         elif name in TWO_VALUES:
             joined = name in JOINED_VALUES and at < end and "=" in words[at]  # -genv NAME=VALUE
             at += 1 if joined else 2

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "check.h"
+#include "killed.h"
 
 namespace {
 
@@ -123,12 +124,9 @@ void with_few_descriptors() {
   MPI_Win_free(&win);
 }
 
-// Rank 1 dies while it holds a lock of rank 0's memory. The others continue as far as possible;
-// they do not finalize the host's MPI, which would wait for the dead rank.
+// Rank 1 dies while it holds a lock of rank 0's memory. The others continue as far as possible.
 void killed_with_a_lock() {
-  std::signal(SIGUSR1, SIG_IGN);  // Hydra reports the death by this signal, which would end them
-  int computing = getpid();       // rank 0
-  MPI_Bcast(&computing, 1, MPI_INT, 0, check::world);
+  const pid_t computing = before_a_kill();
   int64_t memory = rank;
   MPI_Win win;
   MPI_Win_create(&memory, 8, 8, MPI_INFO_NULL, check::world, &win);
@@ -163,10 +161,7 @@ void killed_with_a_lock() {
     EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
     EXPECT_EQ(got, 0);
     EXPECT_EQ(MPI_Win_unlock(0, win), MPI_SUCCESS);
-    std::printf("%s killed_with_a_lock\n", check::failures == 0 ? "ok" : "FAILED");
-    std::fflush(stdout);
-    kill(computing, SIGKILL);
-    _Exit(0);
+    end_after_a_kill(computing);
   }
   sleep(60);
   _Exit(1);
@@ -175,9 +170,7 @@ void killed_with_a_lock() {
 // Rank 1 dies while rank 0, which is stopped, has not answered a get of rank 2. The fence that ends
 // with an error has given the buffer back.
 void killed_in_a_fence() {
-  std::signal(SIGUSR1, SIG_IGN);
-  int computing = getpid();  // rank 0
-  MPI_Bcast(&computing, 1, MPI_INT, 0, check::world);
+  const pid_t computing = before_a_kill();
   constexpr int many = 1 << 17;
   std::vector<int64_t> memory(many), got(many);
   MPI_Win win;
@@ -204,10 +197,7 @@ void killed_in_a_fence() {
     EXPECT_EQ(MPI_Win_unlock(0, win), MPI_SUCCESS);
     EXPECT_EQ(word, 0);
     EXPECT_EQ(std::ranges::count(got, 7), many);
-    std::printf("%s killed_in_a_fence\n", check::failures == 0 ? "ok" : "FAILED");
-    std::fflush(stdout);
-    kill(computing, SIGKILL);
-    _Exit(0);
+    end_after_a_kill(computing);
   }
   sleep(60);
   _Exit(1);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "check.h"
+#include "killed.h"
 
 namespace {
 
@@ -226,12 +227,9 @@ void accumulates_go_on_beside() {
   MPI_Win_unlock_all(words.win);
 }
 
-// Rank 1 dies while rank 2 reads from it and writes to it. The others do not finalize the host's
-// MPI, which would wait for the dead rank.
+// Rank 1 dies while rank 2 reads from it and writes to it.
 void killed() {
-  std::signal(SIGUSR1, SIG_IGN);  // Hydra reports the death by this signal, which would end them
-  int computing = getpid();       // rank 0
-  MPI_Bcast(&computing, 1, MPI_INT, 0, check::world);
+  const pid_t computing = before_a_kill();
   constexpr int many = 1 << 20;
   Words words(many);
   if (rank == 2) {
@@ -248,10 +246,7 @@ void killed() {
     EXPECT_EQ(kind, MPI_ERR_OTHER);
     words.get(&got, 0);  // no other rank is affected
     EXPECT_EQ(MPI_Win_flush(0, words.win), MPI_SUCCESS);
-    std::printf("%s killed\n", check::failures == 0 ? "ok" : "FAILED");
-    std::fflush(stdout);
-    kill(computing, SIGKILL);
-    _Exit(0);
+    end_after_a_kill(computing);
   }
   if (rank == 1) {
     int any;

@@ -59,17 +59,27 @@ Allowance* Coherence::closing() {
   return closing_.get();
 }
 
+static constexpr const char* also_of_another = "another window has a part of its memory";
+
+// Readers keep nothing of windows that have a part of this memory. Returns whether there are any,
+// coherent or not. With the mutex.
+bool Coherence::give_up_windows_with(uintptr_t begin, uintptr_t end) {
+  bool any = false;
+  for (const Exposed& other : exposed_) {
+    if (!other.has_some_of(begin, end)) continue;
+    any = true;
+    if (other.window != nullptr) other.window->own_stores().never(also_of_another);
+  }
+  return any;
+}
+
 void Coherence::exposes(MPI_Win handle, CoherentWindow* window, const void* base, uint64_t bytes,
                         bool mapped_shared) {
   const std::lock_guard lock(mutex_);
   const auto begin = reinterpret_cast<uintptr_t>(base);
   const uintptr_t end = begin + bytes;
-  for (const Exposed& other : exposed_) {
-    if (!other.has_some_of(begin, end)) continue;
-    if (other.window != nullptr)
-      other.window->own_stores().never("another window has a part of its memory");
-    if (window != nullptr) window->own_stores().never("another window has a part of its memory");
-  }
+  if (give_up_windows_with(begin, end) && window != nullptr)
+    window->own_stores().never(also_of_another);
   if (window != nullptr && !context.options.watch_stores)
     window->own_stores().never("option watch_stores is off");
   if (window != nullptr && mapped_shared)
@@ -80,10 +90,7 @@ void Coherence::exposes(MPI_Win handle, CoherentWindow* window, const void* base
 void Coherence::will_expose(const void* base, uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   const auto begin = reinterpret_cast<uintptr_t>(base);
-  for (const Exposed& other : exposed_) {
-    if (other.window != nullptr && other.has_some_of(begin, begin + bytes))
-      other.window->own_stores().never("another window has a part of its memory");
-  }
+  give_up_windows_with(begin, begin + bytes);
 }
 
 void Coherence::no_longer_exposes(MPI_Win handle) {

@@ -99,6 +99,7 @@ class Coherence {
   };
 
   [[gnu::noinline]] void publish(bool releases);
+  bool give_up_windows_with(uintptr_t begin, uintptr_t end);
   Board* find(const std::vector<int>& members) const;
 
   static constexpr uint64_t nobody[2] = {0, 0}, somebody[2] = {0, 1};

@@ -5,6 +5,7 @@
 
 #include "base/environment.h"
 #include "base/log.h"
+#include "mpi/process/insist.h"
 #include "mpi/process/network_model.h"
 #include "mpi/process/next.h"
 #include "mpi/process/report_gather.h"
@@ -108,8 +109,7 @@ static void tell_of_mode_user() {
 static void forget_handles() {
   {
     const std::lock_guard lock(context.mutex);
-    if (context.window_keyval != MPI_KEYVAL_INVALID) next.Win_free_keyval(&context.window_keyval);
-    context.window_keyval = MPI_KEYVAL_INVALID;
+    free_keyval(next.Win_free_keyval, &context.window_keyval);
   }
   context.world.forget_keyval();
   forget_types();

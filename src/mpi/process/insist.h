@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Calls on hidden windows, whose errors only we see.
+// Calls for objects of our own, whose errors only we see.
 #pragma once
 
 #include "mpi/mpi_api.h"
@@ -18,6 +18,12 @@ bool insist(Call call) {
     if (call() == MPI_SUCCESS) return true;
   }
   return false;
+}
+
+// Frees a keyval, if it has been created. `free` is the function of its kind of object.
+inline void free_keyval(int (*free)(int*), int* keyval) {
+  if (*keyval != MPI_KEYVAL_INVALID) free(keyval);
+  *keyval = MPI_KEYVAL_INVALID;
 }
 
 }  // namespace nearcache::mpi

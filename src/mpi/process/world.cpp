@@ -8,6 +8,7 @@
 
 #include "base/environment.h"
 #include "base/log.h"
+#include "mpi/process/insist.h"
 #include "mpi/process/next.h"
 
 namespace nearcache::mpi {
@@ -21,6 +22,7 @@ constexpr uint64_t hash_word(uint64_t sum, uint64_t word) {
 // of the word that says where a rank is: it has said so; the kind of its RMA engine, 0 if it has
 // none; it wants a report
 constexpr uint64_t known_bit = 1, engine_bits = 0xfffe, report_bit = 0x10000;
+constexpr uint64_t not_of_node = engine_bits | report_bit;
 
 // Under SimGrid's SMPI, the simulated node, of which one process has many.
 std::string name_of_node() {
@@ -41,9 +43,7 @@ uint64_t hash_of(std::string_view text) {
   return sum;
 }
 
-uint64_t hash_of_node() {
-  return (hash_of(name_of_node()) & ~(engine_bits | report_bit)) | known_bit;
-}
+uint64_t hash_of_node() { return (hash_of(name_of_node()) & ~not_of_node) | known_bit; }
 
 template <class Meeting>
 int forget_meeting(MPI_Comm, int, void* attribute, void*) {
@@ -111,8 +111,7 @@ void World::stop() {
 
 void World::forget_keyval() {
   const std::lock_guard lock(mutex_);
-  if (meeting_keyval_ != MPI_KEYVAL_INVALID) next.Comm_free_keyval(&meeting_keyval_);
-  meeting_keyval_ = MPI_KEYVAL_INVALID;
+  free_keyval(next.Comm_free_keyval, &meeting_keyval_);
 }
 
 std::vector<int> World::members(MPI_Comm comm) const {
@@ -192,7 +191,7 @@ bool World::have_come(const std::shared_ptr<Meeting>& meeting, uint64_t patience
 void World::learn(Meeting* meeting) {
   for (size_t i = 0; i < meeting->members.size(); ++i) {
     const uint64_t word = meeting->exchange.received()[i];
-    nodes_[static_cast<size_t>(meeting->members[i])] = word & ~(engine_bits | report_bit);
+    nodes_[static_cast<size_t>(meeting->members[i])] = word & ~not_of_node;
     if ((word & report_bit) != 0)
       first_to_report_ = std::min(first_to_report_, meeting->members[i]);
   }

@@ -644,10 +644,7 @@ int EngineWindow::await_lock(int rank) {
   if (several_threads_lock()) await_locks_that_are_due(&lock);
   const Mark mark = window_->lock_now(rank);
   station_->agent().send(lock);
-  await_turn(&lock, rank);
-  // Also if a member is gone: the others still keep each other out.
-  station_->agent().wait(
-      lock, [&] { return window_->reached(rank, mark); }, Step::other, true);
+  await_granted(&lock, rank, mark);
   if (window_->lock_is_awaited(rank)) window_->await_lock(rank, false);
   return settled(window_->take_error(rank));
 }
@@ -657,10 +654,15 @@ void EngineWindow::await_locks_that_are_due(rma::Agent::Lock* lock) {
   for (const int rank : std::vector(locks_.begin(), locks_.end())) {
     if (rank == MPI_PROC_NULL || !window_->lock_is_due(rank)) continue;
     const Mark mark = window_->flush(rank);
-    await_turn(lock, rank);
-    station_->agent().wait(
-        *lock, [&] { return window_->reached(rank, mark); }, Step::other, true);
+    await_granted(lock, rank, mark);
   }
+}
+
+// Waits also if a member is gone: the others still keep each other out.
+void EngineWindow::await_granted(rma::Agent::Lock* lock, int rank, Mark mark) {
+  await_turn(lock, rank);
+  station_->agent().wait(
+      *lock, [&] { return window_->reached(rank, mark); }, Step::other, true);
 }
 
 int EngineWindow::begin_lock(int type, int rank, int assert, bool* waits) {

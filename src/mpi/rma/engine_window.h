@@ -338,6 +338,7 @@ class EngineWindow {
   int begin_lock(int type, int rank, int assert, bool* waits);
   int await_lock(int rank);
   void await_locks_that_are_due(rma::Agent::Lock* lock);
+  void await_granted(rma::Agent::Lock* lock, int rank, rma::Mark mark);
   int unlock_in_full(int rank);
   int lock_all_in_full(int assert);
   int begin_lock_all(int assert);

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "cache/get/layout.h"
+#include "mpi/process/insist.h"
 #include "mpi/process/next.h"
 #include "mpi/types/type_map.h"
 #include "mpi/types/type_table.h"
@@ -104,8 +105,7 @@ const Layout* derived_layout(MPI_Datatype datatype) {
 void forget_types() {
   TypeCache& cache = types();
   const std::lock_guard lock(cache.mutex);
-  if (cache.keyval != MPI_KEYVAL_INVALID) next.Type_free_keyval(&cache.keyval);
-  cache.keyval = MPI_KEYVAL_INVALID;
+  free_keyval(next.Type_free_keyval, &cache.keyval);
   named_types.clear();
 }
 

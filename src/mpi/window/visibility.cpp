@@ -108,23 +108,34 @@ struct MpiSymbols {
   }
 };
 
+// The names of a call's entry points in Fortran: of mpi_f08, and of the other bindings, as
+// compilers spell them. Large-count calls have the former only.
+struct FortranNames {
+  std::vector<std::string> f08, others;
+
+  // `begin` stands for the beginning of all names, "mpi_".
+  FortranNames(const std::string& call, const std::string& begin) {
+    const bool large = call.ends_with("_c");
+    const size_t from = std::strlen("MPI_"), to = call.size() - (large ? std::strlen("_c") : 0);
+    const std::string name = begin + lower(call.substr(from, to - from));
+    for (const char* form : {"_f08_", "_f08ts_"})
+      f08.push_back(name + form + (large ? "large_" : ""));
+    if (!large) others = {name, name + "_", name + "__", upper(name)};
+  }
+};
+
 // Returns a Fortran entry point of `call` in this binding that is neither ours nor ends in an MPI_X
 // that we see.
 std::optional<std::string> hidden_fortran_name(const MpiSymbols& symbols, const std::string& call) {
-  const bool large = call.ends_with("_c");
-  const std::string name = lower(large ? call.substr(0, call.size() - 2) : call);
-  const std::string suffix = large ? "large_" : "";
   const bool calls_us = symbols.imported.contains(call),
              calls_past_us = symbols.imported.contains("P" + call);
   const auto hidden = [&](const std::string& entry, bool seen) {
     return symbols.defined.contains(entry) && !seen && !our_names().contains(entry);
   };
-  for (const char* form : {"_f08_", "_f08ts_"}) {
-    const std::string entry = std::string(name).append(form).append(suffix);
+  const FortranNames names(call, "mpi_");
+  for (const std::string& entry : names.f08)
     if (hidden(entry, calls_us && !calls_past_us)) return entry;
-  }
-  if (large) return std::nullopt;
-  for (const std::string& entry : {name, name + "_", name + "__", upper(name)})
+  for (const std::string& entry : names.others)
     if (hidden(entry, calls_us)) return entry;
   return std::nullopt;
 }
@@ -159,28 +170,22 @@ struct Object {
 };
 
 // Returns the name by which `symbols` imports PMPI's form of `call` from C or Fortran, if that
-// passes us by; empty if it does not. Of MPICH, `pmpi_x_` ends in MPI_X, which we see.
-std::string pmpi_form(const MpiSymbols& symbols, const std::string& call,
-                      const std::vector<Object>& objects) {
+// passes us by. Of MPICH, `pmpi_x_` ends in MPI_X, which we see; mpi_f08 has `pmpir_x_f08_`.
+std::optional<std::string> pmpi_form(const MpiSymbols& symbols, const std::string& call,
+                                     const std::vector<Object>& objects) {
   if (symbols.imported.contains("P" + call)) return "P" + call;
-  const bool large = call.ends_with("_c");
-  const std::string plain = lower(large ? call.substr(0, call.size() - 2) : call),
-                    suffix = large ? "large_" : "";
-  for (const std::string& name : {"p" + plain, "pmpir_" + plain.substr(std::strlen("mpi_"))}) {
-    for (const char* form : {"_f08_", "_f08ts_"}) {
-      std::string entry = std::string(name).append(form).append(suffix);
+  const FortranNames names(call, "pmpi_");
+  for (const auto& f08 : {names.f08, FortranNames(call, "pmpir_").f08})
+    for (const std::string& entry : f08)
       if (symbols.imported.contains(entry)) return entry;
-    }
-  }
-  if (large) return {};
-  for (const std::string& entry :
-       {"p" + plain, "p" + plain + "_", "p" + plain + "__", upper("p" + plain)}) {
-    if (symbols.imported.contains(entry) && std::ranges::none_of(objects, [&](const Object& its) {
-          return its.symbols.defined.contains(entry) && its.symbols.imported.contains(call);
-        }))
+  for (const std::string& entry : names.others) {
+    const auto leads_to_us = [&](const Object& its) {
+      return its.symbols.defined.contains(entry) && its.symbols.imported.contains(call);
+    };
+    if (symbols.imported.contains(entry) && std::ranges::none_of(objects, leads_to_us))
       return entry;
   }
-  return {};
+  return std::nullopt;
 }
 
 // Returns why one of `calls` made by `its` escapes us; empty if none does.
@@ -196,12 +201,11 @@ std::string escape_of(const Object& its, bool is_caller_or_in_front,
                ", which Nearcache does not see";
     return {};
   }
-  if (!is_caller_or_in_front && is_tool(symbols)) return {};
-  for (const auto& call : calls) {
-    if (const std::string form = pmpi_form(symbols, call, objects); !form.empty())
-      return quoted(*object) + " calls " + form + ", which Nearcache does not see" +
+  if (symbols.imported.empty() || (!is_caller_or_in_front && is_tool(symbols))) return {};
+  for (const auto& call : calls)
+    if (const auto form = pmpi_form(symbols, call, objects))
+      return quoted(*object) + " calls " + *form + ", which Nearcache does not see" +
              (symbols.defined.contains(call) ? " (preload Nearcache before it)" : "");
-  }
   return {};
 }
 
