@@ -39,7 +39,12 @@ byte under_way[THREADS], taken[THREADS];
 bool bell;             /* the doorbell, signalled through the same descriptor */
 bool armed = true;     /* the agent watches the descriptor of the separate connection */
 bool all_armed = true; /* and that of the others and the doorbell */
+#ifdef WATCHES_EDGES
 bool news;             /* there is something that the agent was not told of */
+#define NEWS(is) news = is
+#else
+#define NEWS(is) skip
+#endif
 bool polling, asleep;
 bool leased;           /* the agent is disarmed while a thread in a host call helps */
 bool timer, looked;    /* the timer runs; a thread has helped since it was set */
@@ -56,11 +61,18 @@ bool ending;
 #define READABLE (network > 0 || others || bell)
 #endif
 #if SEPARATE
-#define ARM atomic { armed = true; all_armed = true; news = false }
+#define ARM atomic { armed = true; all_armed = true; NEWS(false) }
 #define WAKES (armed && network > 0 || all_armed && (others || bell))
 #else
-#define ARM atomic { armed = true; news = false }
+#define ARM atomic { armed = true; NEWS(false) }
 #define WAKES (armed && READABLE)
+#endif
+
+#ifdef BELL_IS_NOT_KEPT
+bool blocked;          /* the polling thread is in the system's poll, or on the way out of it */
+#define BLOCK_UNTIL(condition) blocked = true; condition; blocked = false
+#else
+#define BLOCK_UNTIL(condition) condition
 #endif
 
 inline ring() {
@@ -70,7 +82,6 @@ inline ring() {
   bell = true
 #endif
 }
-bool blocked;          /* the polling thread is in the system's poll, or on the way out of it */
 
 /* Calls the threads that have what they wait for. */
 inline tell_followers() {
@@ -101,11 +112,10 @@ inline leave() {
        follows[f] = false; followers--; has_it[f] = false; called[f] = true;
        f = 0
      }
-  :: followers == 0 ->
+  :: atomic { followers == 0 -> polling = false };
 #else
-  :: true ->
+  :: polling = false;
 #endif
-     polling = false;
      if
      :: followers == 0 ->                        /* the next call is likely to come at once */
         atomic {
@@ -120,7 +130,7 @@ inline leave() {
 #endif
 #ifndef LEAVES_WITHOUT_ARMING
 #ifdef LEAVES_THE_OTHERS_UNWATCHED
-        atomic { armed = true; news = false }
+        atomic { armed = true; NEWS(false) }
 #else
         ARM
 #endif
@@ -169,7 +179,7 @@ inline poll(any) {
     p = 0;
     network = 0;
     bell = false;
-    news = false
+    NEWS(false)
   };
   fetch()
 }
@@ -190,7 +200,7 @@ end:
      if
      :: timer && (leased || polling) && looked -> looked = false
      :: timer ->
-        timer = false;
+        atomic { timer = false; looked = false };
 #ifndef THE_TIMER_ARMS_NOTHING
         if :: leased && !polling -> rearm(); ARM :: else fi;
 #endif
@@ -207,7 +217,7 @@ end:
         do
         :: poll(any);
            if
-           :: fetched == 0 -> fabric_armed = true; break
+           :: atomic { fetched == 0 -> fabric_armed = true }; break
            :: else ->
 #if TURNS < 2                                     /* else there are more states than memory */
               UNLOCK; LOCK;                       /* to who wants it */
@@ -237,24 +247,20 @@ proctype Waits(byte me) {
         :: !polling ->                           /* lead */
            polling = true;
            if :: send(); armed = false :: armed = false; send() fi;
-           leased = false;
-           leads = true
+           atomic { leased = false; leads = true }
         :: polling ->                            /* follow */
            send();
            if :: asleep -> ring() :: else fi;
-           wants[me] = turn;
-           followers++;
-           atomic { follows[me] = true; called[me] = false; UNLOCK };
-           called[me];
-           LOCK;
-           leads = !has_it[me]
+           atomic { wants[me] = turn; followers++; follows[me] = true; UNLOCK };
+           atomic { called[me] -> called[me] = false; wants[me] = 0 };
+           atomic { !mutex; mutex = true; leads = !has_it[me]; has_it[me] = false }
         fi;
         do
         :: !leads || taken[me] >= turn -> break
         :: else ->
            poll(any);
            if
-           :: any ->
+           :: atomic { any -> any = false };
 #ifndef LEADER_TELLS_NOBODY
               tell_followers()
 #else
@@ -266,24 +272,21 @@ proctype Waits(byte me) {
 #else
            :: !any ->
 #endif
-              fabric_armed = true;
-              asleep = true;
+              atomic {
+                fabric_armed = true;
+                asleep = true;
 #if SEPARATE
-              all_armed = false;
+                all_armed = false;
 #endif
-              UNLOCK;
-              blocked = true;
-              READABLE;
-              blocked = false;
-              LOCK;
-              asleep = false
+                UNLOCK
+              };
+              BLOCK_UNTIL(READABLE);
+              atomic { !mutex; mutex = true; asleep = false }
            fi
         od;
         if :: leads -> leave(); leads = false :: else fi
      fi;
-     assert(taken[me] >= turn);
-     UNLOCK;
-     turn++
+     atomic { assert(taken[me] >= turn); UNLOCK; turn++ }
   :: else -> break
   od;
   atomic { done_threads++ }
@@ -305,7 +308,7 @@ proctype Helps() {
         if
         :: !ending && !polling ->
 #endif
-           do :: poll(any); if :: any :: true -> break fi od;        /* or before there is no more */
+           do :: poll(any); if :: any :: true -> break fi od; any = false;       /* or before there is no more */
            if
            :: armed = false; leased = true; looked = true;          /* there was much to do */
 #ifndef LEASES_WITHOUT_A_TIMER
@@ -338,7 +341,7 @@ proctype Sends() {
  * window, and once a request of another rank, for which no thread waits. Thread 0 may get nothing
  * before the others have finished. */
 #define BRINGS(k) brought[k] < TURNS && (k > 0 || !last || done_threads == THREADS - 1) -> brought[k]++; \
-    if :: atomic { under_way[k]++; network++; news = true } :: LOCK; taken[k]++; tell_others(); UNLOCK fi
+    if :: atomic { under_way[k]++; network++; NEWS(true) } :: LOCK; taken[k]++; tell_others(); UNLOCK fi
 
 proctype World() {
   byte brought[THREADS];
@@ -350,11 +353,11 @@ proctype World() {
 #if THREADS > 2
   :: BRINGS(2)
 #endif
-  :: !asked -> asked = true; atomic { if :: network++ :: SEPARATE -> others = true fi; news = true }
+  :: !asked -> asked = true; atomic { if :: network++ :: SEPARATE -> others = true fi; NEWS(true) }
   :: asked && done_threads == THREADS -> break
   od;
   network + fetched == 0 && !others;  /* some thread has taken all of it */
-  LOCK; ending = true; UNLOCK
+  atomic { !mutex; ending = true }
 }
 
 init {

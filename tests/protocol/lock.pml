@@ -28,7 +28,7 @@ byte tickets, last;              /* last: the ticket granted last */
 byte ticket[NEAR + 1], wants[NEAR + 1];
 byte holds[NEAR];
 byte readers, writers;
-bool dead[NEAR], buried[NEAR];
+bool dead[NEAR];
 #ifdef NOBODY_ENDS
 byte deaths = 1;
 #else
@@ -41,14 +41,14 @@ bool granting;
 #define AGENT 100
 #define OWNERS 101
 #define FREE 0
-#define LOCK(by) atomic { mutex == FREE || (mutex <= NEAR && dead[mutex - 1]); mutex = by }
+#define LOCK(by) mutex == FREE || (mutex <= NEAR && dead[mutex - 1]); mutex = by  /* in a step with what follows */
 #define UNLOCK mutex = FREE
 #define MAY_END(by) if :: true :: atomic { by <= NEAR && deaths == 0 -> deaths++; dead[by - 1] = true; goto over } fi
 
 chan to_owner = [2] of { mtype };
 mtype = { ask, unlock, gone };
 bool told;                       /* the owner has been told that it may have its turn */
-bool far_granted, far_refused, far_dead;
+bool far_granted, far_refused;
 
 inline first(who) {
   d_step {
@@ -74,18 +74,18 @@ inline first(who) {
 inline grant(who, by) {
   do
   ::
-#ifndef GRANTS_WITHOUT_THE_MUTEX
-     LOCK(by);
-#endif
      atomic {
+#ifndef GRANTS_WITHOUT_THE_MUTEX
+       LOCK(by);
+#endif
 #ifndef NOBODY_KNOWS_WHO_GRANTED
        if :: granting -> lost = true :: else fi;
 #endif
        first(who)
      };
      if
-     :: who == NONE -> queue = false; UNLOCK; break
-     :: who != NONE && !FREE_FOR(wants[who]) -> granting = false; UNLOCK; break
+     :: atomic { who == NONE -> queue = false; UNLOCK }; break
+     :: atomic { who != NONE && !FREE_FOR(wants[who]) -> granting = false; UNLOCK }; break
      :: who != NONE && FREE_FOR(wants[who]) ->
         atomic { granting = true; TAKE(wants[who]) };
         MAY_END(by);
@@ -105,7 +105,11 @@ inline grant(who, by) {
 #else
         { byte next; first(next); if :: next == NONE -> queue = false :: else fi; next = 0 };
 #endif
-        atomic { granting = false; UNLOCK };
+        atomic {
+          granting = false;
+          if :: who < NEAR -> wants[who] = 0 :: else fi;
+          UNLOCK
+        };
         MAY_END(by);
 #ifndef THE_OWNER_IS_NOT_TOLD
         if :: who == OWNER -> told = true :: else fi
@@ -116,9 +120,8 @@ inline grant(who, by) {
   who = 0
 }
 
-inline enter(me, by) {
-  LOCK(by);
-  atomic { tickets++; ticket[me] = tickets };
+inline enter(me, type, by) {
+  atomic { LOCK(by); tickets++; ticket[me] = tickets; wants[me] = type };
   MAY_END(by);
 #ifdef SAYS_SO_TOO_LATE
   UNLOCK;
@@ -136,12 +139,13 @@ inline enter(me, by) {
 
 /* `was`: it had a ticket. */
 inline leave(me, by, was) {
-  LOCK(by);
   atomic {
+    LOCK(by);
     was = ticket[me] != 0;
     ticket[me] = 0;
     first(other);
     if :: other == NONE -> queue = false :: else fi;
+    other = 0;
     UNLOCK
   }
 }
@@ -194,7 +198,6 @@ again:
   :: round < ROUNDS ->
      round++;
      if :: type = SHARED :: type = EXCLUSIVE fi;
-     wants[me] = type;
      atomic {
 #ifndef TAKES_IT_AND_SAYS_SO_AFTERWARDS
        holds[me] = UNSURE;
@@ -205,7 +208,7 @@ again:
      if :: got -> holds[me] = type :: else -> holds[me] = 0 fi;
      if
      :: !got ->
-        enter(me, me + 1);
+        enter(me, type, me + 1);
         if
         :: ticket[me] == 0
 #ifndef NOBODY_LOOKS_WHETHER_IT_IS_LOST
@@ -256,7 +259,7 @@ end:
   told = true;
 #endif
 over:
-  buried[who] = true
+  skip
 }
 
 inline look_for_loss() {
@@ -281,7 +284,7 @@ end:
      try_take(wants[OWNER], got);
      if
      :: got -> has = true; far_granted = true
-     :: else -> waits = true; enter(OWNER, OWNERS)
+     :: else -> waits = true; enter(OWNER, wants[OWNER], OWNERS)
      fi;
      got = false;
      look_for_loss()
@@ -319,7 +322,7 @@ proctype Far() {
      atomic { leave_use(type) };
      to_owner ! unlock
   :: far_refused
-  :: atomic { deaths == 0 -> deaths++; far_dead = true };
+  :: atomic { deaths == 0 -> deaths++ };
      to_owner ! gone
   fi
 }
