@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "upc/internal.h"
 
@@ -21,7 +22,7 @@ void upc_global_exit(int status) {
   _Exit(status);
 }
 
-// A single write, so that lines of several threads do not mix.
+// A single write, so that lines of several threads do not mix: fprintf makes several (glibc 2.37).
 void ncupc_error(const char* file, int line, const char* what, const char* format, ...) {
   char text[1024];
   int length = snprintf(text, sizeof text, "upc: thread %d: ", ncupc_mythread);
@@ -34,7 +35,8 @@ void ncupc_error(const char* file, int line, const char* what, const char* forma
   vsnprintf(text + length, sizeof text - static_cast<size_t>(length) - 1, format, values);
   va_end(values);
   fflush(stdout);
-  fprintf(stderr, "%s\n", text);
+  strcat(text, "\n");
+  fputs(text, stderr);
   upc_global_exit(1);
 }
 
