@@ -143,13 +143,18 @@ def argument(row, parameter):
         )
     if kind[:-1] in HANDLES and kind[-1] == "*":
         what = HANDLES[kind[:-1]]
-        ends = row.name == "Session_finalize"
-        first = f"{what}_in({name})" if ends else f"MPI_{what.upper()}_NULL"
+        null = f"MPI_{what.upper()}_NULL"
+        first, out = null, f"{what}_out(c_{name})"
+        declared = "{0} c_{1} = {2};"
+        if row.name == "Session_finalize":
+            # After the last session Open MPI 5.0.7 has no handle converted any more.
+            first, out = f"{what}_in({name})", f"null_{name}"
+            declared += f" const MPI_Fint null_{name} = {what}_out({null});"
         return (
             f"MPI_Fint* {name}",
             f"&c_{name}",
-            f"{kind[:-1]} c_{name} = {first};",
-            f"*{name} = {what}_out(c_{name});",
+            declared.format(kind[:-1], name, first),
+            f"*{name} = {out};",
         )
     raise SystemExit(f"generate_fortran.py: no rule for a parameter of type {kind}")
 
