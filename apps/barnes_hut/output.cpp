@@ -2,31 +2,13 @@
 #include "output.h"
 
 #include <algorithm>
-#include <iterator>
-
-#include <fmt/format.h>
 
 #include "../common/agreement.h"
 #include "../common/shared_file.h"
 #include "distribution.h"
+#include "rows.h"
 
 namespace barnes_hut {
-namespace {
-
-std::string rows(const std::vector<Body>& bodies, bool header) {
-  fmt::memory_buffer text;
-  const auto end = std::back_inserter(text);
-  if (header) fmt::format_to(end, "# id\tmass\tx\ty\tz\tvx\tvy\tvz\n");
-  for (const auto& body : bodies) {
-    const Vector &x = body.position, &v = body.velocity;
-    fmt::format_to(end, "{}\t{:.17g}\t{:.17g}\t{:.17g}\t{:.17g}\t{:.17g}\t{:.17g}\t{:.17g}\n",
-                   body.id, body.mass, x.x, x.y, x.z, v.x, v.y, v.z);
-  }
-  return fmt::to_string(text);
-}
-
-}  // namespace
-
 void write_bodies(MPI_Comm comm, const std::vector<Body>& bodies, const std::string& path) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(comm, &rank);

@@ -15,6 +15,7 @@
 #include <fmt/core.h>
 
 #include "common/agreement.h"
+#include "common/mpi_version.h"
 #include "common/program.h"
 #include "common/shared_file.h"
 #include "graph/adjacency_window.h"
@@ -35,7 +36,7 @@ void write_json(MPI_Comm comm, const Summary& summary, const Options& options) {
   MPI_Comm_rank(comm, &rank);
   SharedFile file(comm, options.json);
   if (rank == 0) {
-    const std::string json = summary_json(summary, options.source.name());
+    const std::string json = summary_json(summary, options.source.name(), apps::mpi_version());
     file.write(0, json.data(), json.size());
   }
   file.finish();

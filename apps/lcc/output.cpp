@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lcc/output.h"
 
-#include <cstring>
-#include <iterator>
-
-#include <fmt/format.h>
-
 #include "common/agreement.h"
 #include "common/shared_file.h"
 #include "lcc/lcc.h"
+#include "lcc/rows.h"
 
 namespace lcc {
 namespace {
@@ -20,27 +16,17 @@ struct Header {
 };
 static_assert(sizeof(Header) == 32);
 
-struct Record {
-  std::uint64_t name, degree, triangles;
-  double coefficient;
-};
-static_assert(sizeof(Record) == 32);
+static_assert(sizeof(Row) == 32);
 
 std::string text_rows(const Graph& graph, const std::vector<std::uint64_t>& triangles) {
-  fmt::memory_buffer rows;
-  const auto end = std::back_inserter(rows);
-  if (graph.rank == 0) fmt::format_to(end, "# vertex\tdegree\ttriangles\tcoefficient\n");
+  std::string rows;
+  if (graph.rank == 0) rows += text_header;
   for (std::uint64_t i = 0; i < triangles.size(); ++i) {
-    const auto name = graph.names.bits(i), degree = graph.degree(i);
-    if (graph.names.is_signed) {
-      fmt::format_to(end, "{}", static_cast<std::int64_t>(name));
-    } else {
-      fmt::format_to(end, "{}", name);
-    }
-    fmt::format_to(end, "\t{}\t{}\t{:.9g}\n", degree, triangles[i],
-                   coefficient(degree, triangles[i]));
+    const auto degree = graph.degree(i);
+    const Row row{graph.names.bits(i), degree, triangles[i], coefficient(degree, triangles[i])};
+    append_text(rows, row, graph.names.is_signed);
   }
-  return fmt::to_string(rows);
+  return rows;
 }
 
 std::string binary_rows(const Graph& graph, const std::vector<std::uint64_t>& triangles,
@@ -54,9 +40,8 @@ std::string binary_rows(const Graph& graph, const std::vector<std::uint64_t>& tr
   }
   for (std::uint64_t i = 0; i < triangles.size(); ++i) {
     const auto degree = graph.degree(i);
-    const Record record{graph.names.bits(i), degree, triangles[i],
-                        coefficient(degree, triangles[i])};
-    rows.append(reinterpret_cast<const char*>(&record), sizeof record);
+    const Row row{graph.names.bits(i), degree, triangles[i], coefficient(degree, triangles[i])};
+    rows.append(reinterpret_cast<const char*>(&row), sizeof row);
   }
   return rows;
 }

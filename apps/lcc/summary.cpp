@@ -3,12 +3,8 @@
 
 #include <cmath>
 
-#include <fmt/core.h>
-#include <fmt/ranges.h>
-
 #include "common/agreement.h"
 #include "common/hash.h"
-#include "common/mpi_version.h"
 
 namespace lcc {
 namespace {
@@ -57,24 +53,6 @@ double mean_over_runs(const std::vector<Cost>& costs, Part&& part) {
   return sum / static_cast<double>(costs.size());
 }
 
-std::string json_text(const std::string& text) {
-  std::string quoted = "\"";
-  for (const unsigned char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    if (c < ' ') {
-      quoted += fmt::format("\\u{:04x}", c);
-    } else {
-      quoted += static_cast<char>(c);
-    }
-  }
-  return quoted + '"';
-}
-
-std::string json_spread(const Spread& spread) {
-  return fmt::format(R"({{"min": {:.9f}, "mean": {:.9f}, "max": {:.9f}}})", spread.min, spread.mean,
-                     spread.max);
-}
-
 }  // namespace
 
 Summary summarize(MPI_Comm comm, const Graph& graph, const std::vector<std::uint64_t>& triangles,
@@ -100,55 +78,6 @@ Summary summarize(MPI_Comm comm, const Graph& graph, const std::vector<std::uint
   summary.computation =
       spread(comm, mean_over_runs(costs, [](const Cost& cost) { return cost.computation; }));
   return summary;
-}
-
-std::string summary_text(const Summary& s) {
-  std::string text = fmt::format("graph: {} vertices, {} edges on {} {}\n", s.vertices, s.edges,
-                                 s.ranks, s.ranks == 1 ? "rank" : "ranks");
-  if (!s.complete()) text += fmt::format("processed: {} vertices only\n", s.processed);
-  if (s.complete()) text += fmt::format("triangles: {}\n", s.triangles());
-  text += fmt::format("average clustering coefficient: {:.6f}\n", s.average_coefficient);
-  text += fmt::format("checksum: {:016x}\n", s.checksum);
-  text += fmt::format("gets: {} ({} bytes)\n", s.gets, s.bytes);
-  text += "seconds              min       mean        max\n";
-  const auto row = [&](const char* name, const Spread& spread) {
-    text +=
-        fmt::format("{:14} {:9.4f}  {:9.4f}  {:9.4f}\n", name, spread.min, spread.mean, spread.max);
-  };
-  row("communication", s.communication);
-  row("computation", s.computation);
-  row("lcc", s.lcc);
-  if (s.lcc_runs.size() > 1)
-    text += fmt::format("lcc, each run: {:.4f}\n", fmt::join(s.lcc_runs, " "));
-  text += fmt::format("total          {:.4f}\n", s.seconds_total);
-  return text;
-}
-
-std::string summary_json(const Summary& s, const std::string& input) {
-  std::string json = "{\n  \"format\": \"lcc-summary\",\n  \"version\": 1";
-  const auto add = [&](const char* key, const std::string& value) {
-    json += fmt::format(",\n  \"{}\": {}", key, value);
-  };
-  add("input", json_text(input));
-  add("mpi", json_text(apps::mpi_version()));
-  add("ranks", fmt::format("{}", s.ranks));
-  add("row_window", s.row_window ? "true" : "false");
-  add("vertices", fmt::format("{}", s.vertices));
-  add("edges", fmt::format("{}", s.edges));
-  add("vertices_processed", fmt::format("{}", s.processed));
-  add("triangles", s.complete() ? fmt::format("{}", s.triangles()) : "null");
-  add("average_coefficient", fmt::format("{:.10f}", s.average_coefficient));
-  add("checksum", fmt::format("\"{:016x}\"", s.checksum));
-  add("gets", fmt::format("{}", s.gets));
-  add("bytes", fmt::format("{}", s.bytes));
-  add("seconds_total", fmt::format("{:.9f}", s.seconds_total));
-  add("seconds_lcc", fmt::format("{:.9f}", s.lcc.max));
-  add("seconds_lcc_runs", fmt::format("[{:.9f}]", fmt::join(s.lcc_runs, ", ")));
-  add("seconds_communication", fmt::format("{:.9f}", s.communication.mean));
-  add("seconds_computation", fmt::format("{:.9f}", s.computation.mean));
-  add("spread", fmt::format("{{\"communication\": {}, \"computation\": {}}}",
-                            json_spread(s.communication), json_spread(s.computation)));
-  return json + "\n}\n";
 }
 
 }  // namespace lcc

@@ -6,44 +6,16 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "graph/graph.h"
 #include "lcc/lcc.h"
+#include "lcc/summary_text.h"
 
 namespace lcc {
-
-struct Spread {
-  double min = 0, mean = 0, max = 0;
-};
-
-struct Summary {
-  int ranks = 0;
-  bool row_window = false;
-  std::uint64_t vertices = 0, edges = 0, processed = 0;
-  std::uint64_t corners = 0;       // triangle corners at processed vertices; a triangle has 3
-  double average_coefficient = 0;  // over the processed vertices
-  // hash of every (vertex, degree, triangles); independent of the number of ranks
-  std::uint64_t checksum = 0;
-  std::uint64_t gets = 0, bytes = 0;  // of one run, summed over all ranks
-  std::vector<double> lcc_runs;       // seconds of each run on the slowest rank
-  // seconds of one run (the mean of all runs); spread over the ranks
-  Spread lcc, communication, computation;
-  double seconds_total = 0;
-
-  bool complete() const { return processed == vertices; }
-  std::uint64_t triangles() const { return corners / 3; }
-};
 
 /// Collective. `costs`: one element per run; `triangles`: of the first local vertices.
 Summary summarize(MPI_Comm comm, const Graph& graph, const std::vector<std::uint64_t>& triangles,
                   const std::vector<Cost>& costs);
-
-/// Returns several human-readable lines.
-std::string summary_text(const Summary& summary);
-
-/// Returns one JSON object. `input`: the name of the graph.
-std::string summary_json(const Summary& summary, const std::string& input);
 
 }  // namespace lcc
