@@ -78,8 +78,8 @@ def run(mpi, script, program, *arguments, preload, a_host=1, **env):
         "FI_PROVIDER=tcp",
     ]
     command += [f"{name}={value}" for name, value in env.items()]
-    if preload:
-        command += [f"LD_PRELOAD={mpi.preload}"]
+    objects = [*([mpi.preload] if preload else []), *launch.giving_way()]
+    command += [f"LD_PRELOAD={' '.join(map(str, objects))}"]
     return launch.execute(
         [*map(str, command), str(mpi.binary(program)), *map(str, arguments)], 120, dict(os.environ)
     )
