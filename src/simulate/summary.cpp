@@ -23,9 +23,10 @@ class WindowCensus {
     ++facts.gets;
     facts.bytes += get.bytes;
     ++facts.outcomes[get.detail];
-    const size_t size = get.bytes <= 1 ? 0
-                                       : std::min<size_t>(std::bit_width(get.bytes - 1),
-                                                          WindowFacts::size_classes - 1);
+    const size_t size = get.bytes <= 1
+                            ? 0
+                            : std::min(static_cast<size_t>(std::bit_width(get.bytes - 1)),
+                                       size_t{WindowFacts::size_classes - 1});
     ++facts.sizes[size];
     facts.size_bytes[size] += get.bytes;
     facts.reads.add(now);

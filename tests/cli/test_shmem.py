@@ -72,12 +72,15 @@ def test_program_gets_the_object_of_its_openshmem_and_its_exit_code_is_passed_th
 
 
 def test_program_that_uses_mpi_too_gets_both_objects(shmem, tmp_path, shmem_home, nearcache):
+    folder = shmem_home / "lib"
+    mpi = shmem.tag.replace("oshmem", "openmpi")
+    if shmem.tag.startswith("oshmem-") and not (folder / mpi).exists():
+        (folder / "openmpi-4.1.4").rename(folder / mpi)
     program = compiled(tmp_path, "both", USES_BOTH, shmem.wrapper, "-lmpi")
     done = nearcache("run", "--dry-run", "--", shmem.oshrun, "-n", 2, program)
     assert done.returncode == 0, done.stderr
-    folder = shmem_home / "lib"
     assert (
-        f"LD_PRELOAD={folder}/{shmem.tag}/libnearcache_shmem.so:{folder}/openmpi-4.1.4/libnearcache_mpi.so "
+        f"LD_PRELOAD={folder}/{shmem.tag}/libnearcache_shmem.so:{folder}/{mpi}/libnearcache_mpi.so "
         in done.stdout
     )
 

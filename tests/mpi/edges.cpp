@@ -1166,9 +1166,10 @@ void device_memory_is_left_to_mpi() {
   Words older(200);
   if (origin()) EXPECT(older.read(1, 50, 8));
   for (const char* name : {"libcuda.so.1", "libamdhip64.so.6", "libze_loader.so.1"}) {
-    // UCX may have loaded the real one, which is asked then.
-    if (strcmp(name, "libamdhip64.so.6") == 0 &&
-        dlopen("libamdhip64.so.5", RTLD_LAZY | RTLD_NOLOAD))
+    // The MPI may have loaded the real one, which is asked then (Debian 13: UCX loads HIP, hwloc
+    // Level Zero).
+    const char* older_name = strcmp(name, "libamdhip64.so.6") == 0 ? "libamdhip64.so.5" : name;
+    if (dlopen(name, RTLD_LAZY | RTLD_NOLOAD) || dlopen(older_name, RTLD_LAZY | RTLD_NOLOAD))
       continue;
     const Driver driver(name);
     if (!driver) return;

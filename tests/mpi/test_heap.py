@@ -24,8 +24,15 @@ def another_object(tmp_path_factory):
 
 @pytest.mark.parametrize("mode", ["off", "transparent"])
 def test_blocks_lie_where_they_lie_without_nearcache(mpi, preload, another_object, mode):
-    without = said(mpi, "before", preload=False, below=[another_object])
-    assert said(mpi, "before", env={"NEARCACHE_MODE": mode}) == without
+    def places(**how):
+        """(where the blocks begin, the others relative to that). The first few may lie in gaps that the loader has left."""
+        _, _, _, _, first, *others = map(int, said(mpi, "before", **how).split())
+        return first, [place - first for place in others]
+
+    first, others = places(env={"NEARCACHE_MODE": mode})
+    first_without, others_without = places(preload=False, below=[another_object])
+    # What the loader takes depends on an object's symbols and variables, too.
+    assert others == others_without and abs(first - first_without) <= 64
 
 
 @pytest.mark.parametrize("mode", ["off", "transparent"])

@@ -32,11 +32,17 @@ NO_CONTEXTS = (
 NO_LOCKS = tuple(name for name in NO_CONTEXTS if name not in ("locks", "tried"))
 
 
+def without_locks(shmem, pes):
+    """Locks of Open MPI 5.0.7 admit two of three PEs at a time, with Nearcache or without."""
+    return ("-locks", "-tried_locks") if shmem.tag.startswith("oshmem-5.0.") and pes > 2 else ()
+
+
 @pytest.mark.parametrize("pes", [2, 3])
 @pytest.mark.parametrize("cache", [{}, shmem_runs.TINY], ids=["default", "tiny"])
 def test_every_case_over_a_modelled_network(shmem, preload_shmem, pes, cache):
-    result = shmem_runs.check_cached(shmem_runs.over_model(shmem, pes, "shmem_contract", env=cache))
-    assert len(result.lines("ok")) == 53
+    left_out = without_locks(shmem, pes)
+    run = shmem_runs.over_model(shmem, pes, "shmem_contract", *left_out, env=cache)
+    assert len(shmem_runs.check_cached(run).lines("ok")) == 53 - len(left_out)
 
 
 @pytest.mark.parametrize("cache", [{}, shmem_runs.TINY], ids=["default", "tiny"])
@@ -49,10 +55,9 @@ def test_every_case_under_thread_multiple(shmem, preload_shmem, cache):
 
 @pytest.mark.parametrize("pes", [2, 3])
 def test_the_cases_over_tcp(shmem, preload_shmem, pes):
-    result = shmem_runs.check_cached(
-        shmem_runs.over_tcp(shmem, pes, "shmem_contract", *NO_CONTEXTS)
-    )
-    assert len(result.lines("ok")) == 48
+    left_out = without_locks(shmem, pes)
+    run = shmem_runs.over_tcp(shmem, pes, "shmem_contract", *left_out, *NO_CONTEXTS)
+    assert len(shmem_runs.check_cached(run).lines("ok")) == 48 - len(left_out)
 
 
 @pytest.mark.long

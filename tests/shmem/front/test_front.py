@@ -122,6 +122,12 @@ def test_threads_share_contexts_and_end(shmem, preload_shmem):
     result = launch_shmem.run(shmem, 2, "shmem_front_threads", **THROUGH_MEMORY)
     if result.code == 77:
         pytest.skip("no SHMEM_THREAD_MULTIPLE")
+    # Open MPI 5.0.7 with UCX 1.18 aborts in most runs: without Nearcache, too.
+    if result.code and any(
+        launch_shmem.run(shmem, 2, "shmem_front_threads", preload=False, **THROUGH_MEMORY).code
+        for _ in range(5)
+    ):
+        pytest.skip("the OpenSHMEM ends this program without Nearcache, too")
     result.check()
 
 
