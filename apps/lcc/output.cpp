@@ -15,17 +15,18 @@ struct Header {
   std::uint64_t records = 0, zero = 0;
 };
 static_assert(sizeof(Header) == 32);
-
 static_assert(sizeof(Row) == 32);
+
+Row row_of(const Graph& graph, const std::vector<std::uint64_t>& triangles, std::uint64_t vertex) {
+  const auto degree = graph.degree(vertex), count = triangles[vertex];
+  return {graph.names.bits(vertex), degree, count, coefficient(degree, count)};
+}
 
 std::string text_rows(const Graph& graph, const std::vector<std::uint64_t>& triangles) {
   std::string rows;
   if (graph.rank == 0) rows += text_header;
-  for (std::uint64_t i = 0; i < triangles.size(); ++i) {
-    const auto degree = graph.degree(i);
-    const Row row{graph.names.bits(i), degree, triangles[i], coefficient(degree, triangles[i])};
-    append_text(rows, row, graph.names.is_signed);
-  }
+  for (std::uint64_t i = 0; i < triangles.size(); ++i)
+    append_text(rows, row_of(graph, triangles, i), graph.names.is_signed);
   return rows;
 }
 
@@ -39,8 +40,7 @@ std::string binary_rows(const Graph& graph, const std::vector<std::uint64_t>& tr
     rows.append(reinterpret_cast<const char*>(&header), sizeof header);
   }
   for (std::uint64_t i = 0; i < triangles.size(); ++i) {
-    const auto degree = graph.degree(i);
-    const Row row{graph.names.bits(i), degree, triangles[i], coefficient(degree, triangles[i])};
+    const Row row = row_of(graph, triangles, i);
     rows.append(reinterpret_cast<const char*>(&row), sizeof row);
   }
   return rows;

@@ -81,7 +81,7 @@ int main(int count, char** words) {
       ++kept;
     }
   }
-  if (nearcache::in_long_test) runs *= 12;
+  if (nearcache::in_long_test) runs *= nearcache::sanitized ? 6 : 12;
   for (uint64_t run = 0; run < runs; ++run) {
     const Bytes input = nearcache::test::fuzz_input(seed + run);
     const std::string wrong = nearcache::test::run_fuzz_target(input.data(), input.size());

@@ -253,7 +253,7 @@ proctype Waits(byte me) {
            if :: asleep -> ring() :: else fi;
            atomic { wants[me] = turn; followers++; follows[me] = true; UNLOCK };
            atomic { called[me] -> called[me] = false; wants[me] = 0 };
-           atomic { !mutex; mutex = true; leads = !has_it[me]; has_it[me] = false }
+           atomic { LOCK; leads = !has_it[me]; has_it[me] = false }
         fi;
         do
         :: !leads || taken[me] >= turn -> break
@@ -281,7 +281,7 @@ proctype Waits(byte me) {
                 UNLOCK
               };
               BLOCK_UNTIL(READABLE);
-              atomic { !mutex; mutex = true; asleep = false }
+              atomic { LOCK; asleep = false }
            fi
         od;
         if :: leads -> leave(); leads = false :: else fi
@@ -357,7 +357,7 @@ proctype World() {
   :: asked && done_threads == THREADS -> break
   od;
   network + fetched == 0 && !others;  /* some thread has taken all of it */
-  atomic { !mutex; ending = true }
+  atomic { LOCK; ending = true; UNLOCK }
 }
 
 init {
