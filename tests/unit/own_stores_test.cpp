@@ -33,6 +33,13 @@ class OwnStoresTest : public testing::Test {
   }
   void TearDown() override { munmap(memory, bytes + page); }
 
+  // Looks during which this process loses its core use up the time for looks: then nothing is
+  // watched for a while.
+  void look_until_usable(OwnStores& own, uint32_t region) {
+    const uint64_t until = clock_ticks() + static_cast<uint64_t>(5e9 / ns_per_tick());
+    while (!words.usable(region) && clock_ticks() < until) own.look();
+  }
+
   VersionWords words{};
   unsigned char* memory = nullptr;
   WriteTracker tracker;
@@ -147,24 +154,27 @@ TEST_F(OwnStoresTest, AWindowThatBeginsAndEndsInPagesIsWatchedWhole) {
 }
 
 TEST_F(OwnStoresTest, ARegionThatIsWrittenAllTheTimeBecomesVolatileAndThenIsTriedAgain) {
-  OwnStores own(memory, bytes, regions, &words, &tracker);
-  own.look();
+  std::optional<OwnStores> own;
   uint64_t last_usable = 0;
-  for (int i = 0; i < 8; ++i) {
-    memory[2 * page] = static_cast<unsigned char>(i);
-    own.look();
-    if (words.usable(2)) last_usable = words.own[2];
+  for (int tries = 0; tries < 50 && (!own || own->volatile_regions() != 1); ++tries) {
+    last_usable = 0;
+    own.emplace(memory, bytes, regions, &words, &tracker);
+    own->look();
+    for (int i = 0; i < 8; ++i) {
+      memory[2 * page] = static_cast<unsigned char>(i);
+      own->look();
+      if (words.usable(2)) last_usable = words.own[2];
+    }
   }
+  EXPECT_EQ(own->volatile_regions(), 1u);
   EXPECT_FALSE(words.usable(2));
   EXPECT_TRUE(words.usable(3));
-  EXPECT_EQ(own.volatile_regions(), 1u);
-  const uint64_t until = clock_ticks() + static_cast<uint64_t>(5e9 / ns_per_tick());
-  while (!words.usable(2) && clock_ticks() < until) own.look();
+  look_until_usable(*own, 2);
   EXPECT_TRUE(words.usable(2));
   EXPECT_GT(words.own[2], last_usable) << "another version than before";
   const VersionWords before = words;
   memory[2 * page] = 99;
-  own.look();
+  own->look();
   EXPECT_NE(words.own[2], before.own[2]);
 }
 
@@ -183,8 +193,9 @@ TEST_F(OwnStoresTest, WhatIsVolatileForGoodStaysSo) {
   own.look();
   own.never(uint64_t{1} << 4);
   for (int i = 0; i < 20; ++i) own.look();
-  EXPECT_FALSE(words.usable(4));
+  look_until_usable(own, 5);
   EXPECT_TRUE(words.usable(5));
+  EXPECT_FALSE(words.usable(4));
   own.never("no more");
   own.look();
   for (uint32_t region = 0; region < VersionWords::regions; ++region)
@@ -194,8 +205,6 @@ TEST_F(OwnStoresTest, WhatIsVolatileForGoodStaysSo) {
 
 TEST_F(OwnStoresTest, WhatIsVolatileForAWhileMayBecomeSoForGood) {
   std::optional<OwnStores> own;
-  // Looks during which this process loses its core use up the time for looks: then nothing is
-  // watched for a while.
   for (int tries = 0; tries < 50 && (!own || own->volatile_regions() != 2); ++tries) {
     own.emplace(memory, bytes, regions, &words, &tracker);
     own->look();
@@ -206,8 +215,7 @@ TEST_F(OwnStoresTest, WhatIsVolatileForAWhileMayBecomeSoForGood) {
   }
   ASSERT_EQ(own->volatile_regions(), 2u);
   own->never(uint64_t{1} << 2);
-  const uint64_t until = clock_ticks() + static_cast<uint64_t>(5e9 / ns_per_tick());
-  while (!words.usable(3) && clock_ticks() < until) own->look();
+  look_until_usable(*own, 3);
   EXPECT_TRUE(words.usable(3));
   EXPECT_FALSE(words.usable(2));
 }
