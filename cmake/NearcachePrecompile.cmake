@@ -1,6 +1,7 @@
 # For every MPI, headers of the C++ library take a third of a small source's compile time. The
 # scripts therefore compile them once for all targets with the same flags; without this option, each
-# source reads what it includes.
+# source reads what it includes. GCC then also collects garbage later, which takes a tenth less time
+# and a fifth more memory: up to 1 GB for a target whose sources are compiled together.
 #
 #   nearcache_precompile(TARGET [HEADERS <header> ...] [LIBS <library> ...])
 #       for targets with only C++ sources, after setting their compile options. HEADERS: precompile
@@ -8,6 +9,9 @@
 #       definitions must be known: headers compiled without them are silently not used.
 option(NEARCACHE_PRECOMPILE "Compile the headers of the C++ library once for many targets" OFF)
 mark_as_advanced(NEARCACHE_PRECOMPILE)
+if(NEARCACHE_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=600000>)  # KiB
+endif()
 
 function(nearcache_precompile target)
   cmake_parse_arguments(arg "" "" "HEADERS;LIBS" ${ARGN})

@@ -163,7 +163,7 @@ def test_gets_and_bytes_are_counted_by_kind(mpi, tmp_path):
         (["--rmat", "5", "--fan-out", "0"], "--fan-out"),
         (["--rmat", "5", "--batch", "0"], "--batch"),
         (["missing"], "cannot read missing: No such file"),
-        (["--rmat", "24", "--edge-factor", "1", "--feature-bytes", "1048576"], "out of memory"),
+        (["--rmat", "22", "--edge-factor", "1", "--feature-bytes", "1048576"], "out of memory"),
     ],
 )
 def test_bad_options_give_one_message(mpi, args, message):

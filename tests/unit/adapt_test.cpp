@@ -105,13 +105,13 @@ TEST(Adapt, AShortRunLosesLittleFromAnyStart) {
 
 TEST(Adapt, AScanGrowsALittleStorageToTheDefaultOnly) {
   Adapting engine(sized(4096, 64 * 1024), 64 * mib);
-  for (int64_t i = 0; i < 200000; ++i) engine.step(at(i * 2048), 2048);
+  for (int64_t i = 0; i < steps_of(200000); ++i) engine.step(at(i * 2048), 2048);
   EXPECT_EQ(engine.cache->storage_bytes(), mib);
 }
 
 TEST(Adapt, AScanRepeatedAfterEachInvalidationDoesNotGrowTheStorage) {
   Adapting engine(sized(4096, mib), 64 * mib);
-  for (int phase = 0; phase < 50; ++phase) {
+  for (int phase = 0; phase < steps_of(50); ++phase) {
     for (int64_t i = 0; i < 4000; ++i) engine.step(at(i * 2048), 2048);
     engine.cache->invalidate();
   }

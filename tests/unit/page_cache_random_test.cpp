@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "page_model.h"
+#include "sanitized.h"
 
 namespace nearcache::test {
 namespace TEST_FILE {
@@ -13,7 +14,7 @@ class PageCacheRandomRun : public testing::TestWithParam<uint32_t> {};
 
 TEST_P(PageCacheRandomRun, AgreesWithTheOracle) {
   std::mt19937 random(GetParam() + 1000);
-  for (int run = 0; run < 80; ++run) {
+  for (int run = 0; run < steps_of(80); ++run) {
     std::vector<uint8_t> input(random() % 6000 + 200);
     for (uint8_t& byte : input) byte = static_cast<uint8_t>(random());
     input[0] = static_cast<uint8_t>((random() & ~3u & (run % 8 == 0 ? 255u : 127u)) | GetParam());

@@ -115,7 +115,7 @@ TEST(Replay, GetsThatWerePendingWhenTheirWindowWasFreedAreCompletedOnce) {
 }
 
 TEST(Replay, IsWhatTheEngineDoesByHand) {
-  const std::vector<Get> gets = skewed_gets(20000, 700, 3);
+  const std::vector<Get> gets = skewed_gets(steps_of(20000), 700, 3);
   for (const PolicyKind policy : test::all_policies) {
     const uint64_t storage = 64 * 1024;
     test::Engine engine(test::sized(2000, storage, policy));
@@ -136,7 +136,7 @@ TEST(Replay, IsWhatTheEngineDoesByHand) {
     EXPECT_EQ(result.hit_bytes, hit_bytes);
     EXPECT_EQ(result.evictions, engine.cache->evictions());
     EXPECT_EQ(result.stored_bytes, engine.cache->stored_bytes());
-    EXPECT_GT(hits, 1000u);
+    EXPECT_GT(hits, gets.size() / 20);
   }
 }
 
