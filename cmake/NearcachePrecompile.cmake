@@ -1,7 +1,8 @@
 # For every MPI, headers of the C++ library take a third of a small source's compile time. The
 # scripts therefore compile them once for all targets with the same flags; without this option, each
-# source reads what it includes. GCC then also collects garbage later, which takes a tenth less time
-# and a fifth more memory: up to 1 GB for a target whose sources are compiled together.
+# source reads what it includes. Where there is memory enough, GCC then also collects garbage later,
+# which takes a tenth less time and a fifth more memory: up to 1 GB for a target whose sources are
+# compiled together.
 #
 #   nearcache_precompile(TARGET [HEADERS <header> ...] [LIBS <library> ...])
 #       for targets with only C++ sources, after setting their compile options. HEADERS: precompile
@@ -10,7 +11,12 @@
 option(NEARCACHE_PRECOMPILE "Compile the headers of the C++ library once for many targets" OFF)
 mark_as_advanced(NEARCACHE_PRECOMPILE)
 if(NEARCACHE_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=600000>)  # KiB
+  cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+  cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)  # MiB
+  math(EXPR enough "${cores} * 2000")
+  if(memory GREATER enough)
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=600000>)  # KiB
+  endif()
 endif()
 
 function(nearcache_precompile target)

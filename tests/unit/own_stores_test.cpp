@@ -11,6 +11,7 @@
 #include <optional>
 #include <random>
 #include <thread>
+#include <vector>
 
 #include "base/clock.h"
 
@@ -38,6 +39,24 @@ class OwnStoresTest : public testing::Test {
   void look_until_usable(OwnStores& own, uint32_t region) {
     const uint64_t until = clock_ticks() + static_cast<uint64_t>(5e9 / ns_per_tick());
     while (!words.usable(region) && clock_ticks() < until) own.look();
+  }
+  // For the same reason, tries again until these regions and no others are volatile. Returns the
+  // last version that the first of them had while readers could use it.
+  uint64_t write_until_volatile(std::optional<OwnStores>& own,
+                                const std::vector<uint32_t>& written) {
+    uint64_t last_usable = 0;
+    for (int tries = 0; tries < 50 && (!own || own->volatile_regions() != written.size());
+         ++tries) {
+      last_usable = 0;
+      own.emplace(memory, bytes, regions, &words, &tracker);
+      own->look();
+      for (int i = 0; i < 8; ++i) {
+        for (const uint32_t region : written) memory[region * page] = static_cast<unsigned char>(i);
+        own->look();
+        if (words.usable(written[0])) last_usable = words.own[written[0]];
+      }
+    }
+    return last_usable;
   }
 
   VersionWords words{};
@@ -155,17 +174,7 @@ TEST_F(OwnStoresTest, AWindowThatBeginsAndEndsInPagesIsWatchedWhole) {
 
 TEST_F(OwnStoresTest, ARegionThatIsWrittenAllTheTimeBecomesVolatileAndThenIsTriedAgain) {
   std::optional<OwnStores> own;
-  uint64_t last_usable = 0;
-  for (int tries = 0; tries < 50 && (!own || own->volatile_regions() != 1); ++tries) {
-    last_usable = 0;
-    own.emplace(memory, bytes, regions, &words, &tracker);
-    own->look();
-    for (int i = 0; i < 8; ++i) {
-      memory[2 * page] = static_cast<unsigned char>(i);
-      own->look();
-      if (words.usable(2)) last_usable = words.own[2];
-    }
-  }
+  const uint64_t last_usable = write_until_volatile(own, {2});
   EXPECT_EQ(own->volatile_regions(), 1u);
   EXPECT_FALSE(words.usable(2));
   EXPECT_TRUE(words.usable(3));
@@ -205,14 +214,7 @@ TEST_F(OwnStoresTest, WhatIsVolatileForGoodStaysSo) {
 
 TEST_F(OwnStoresTest, WhatIsVolatileForAWhileMayBecomeSoForGood) {
   std::optional<OwnStores> own;
-  for (int tries = 0; tries < 50 && (!own || own->volatile_regions() != 2); ++tries) {
-    own.emplace(memory, bytes, regions, &words, &tracker);
-    own->look();
-    for (int i = 0; i < 8; ++i) {
-      memory[2 * page] = memory[3 * page] = static_cast<unsigned char>(i);
-      own->look();
-    }
-  }
+  write_until_volatile(own, {2, 3});
   ASSERT_EQ(own->volatile_regions(), 2u);
   own->never(uint64_t{1} << 2);
   look_until_usable(*own, 3);
