@@ -309,6 +309,9 @@ class CachedWindow {
   uint64_t hits() const { return counts_.hits_full + counts_.hits_pending + counts_.hits_partial; }
 
  private:
+  // Clocks further apart than this are not compared by 32 bits (see also limit_stamps).
+  static constexpr uint64_t most_distance = uint64_t{1} << 30;
+
   bool moves_data() const { return data_ == Data::moved; }
   void drop_cache();
   void update_generation() {
@@ -365,6 +368,7 @@ class CachedWindow {
   }
   bool looks_polled(const RemoteGet& get);
   Decision fetch_again(const RemoteGet& get, EntryId entry, uint64_t offset);
+  static uint64_t hash_bytes(const std::byte* data, uint64_t bytes);
   void compare(const PendingGet& get, const std::byte* packed);
   Decision serve(const RemoteGet& get, EntryId entry, uint64_t offset);
   Decision serve_overlap(const RemoteGet& get, const GetCache::Overlap& overlap);

@@ -425,6 +425,7 @@ class alignas(64) GetCache {
   void forget(EntryId id);
   void purge();
   void number_writes_anew(uint32_t target, int64_t from, int64_t to);
+  static uint64_t descriptors_for(uint64_t index_capacity);
   uint64_t memory_of(uint64_t index_capacity, uint64_t storage_bytes) const;
   uint64_t turned_away() const { return no_room_ + conflicting_; }
   void note_miss(uint64_t hash);
