@@ -312,9 +312,10 @@ main() {
         extras="checks,lint"
         tools_stamp+=" nearcache-checks-$digest nearcache-lint-$digest"
     fi
-    # Packages installed for the tools before are kept.
+    # Packages installed for the tools before are kept, unless the venv is made anew.
     local stamp="" word
     [ ! -e "$DEPS/tools/.nearcache-stamp" ] || stamp=$(<"$DEPS/tools/.nearcache-stamp")
+    case $stamp in "$ROOT "*) ;; *) stamp="" ;; esac
     for word in $stamp; do
         case " $tools_stamp " in *" $word "*) continue ;; esac
         case $word in nearcache-*-"$digest") tools_stamp+=" $word" ;; esac

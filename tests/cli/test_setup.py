@@ -161,27 +161,44 @@ def test_tools_of_the_tests_serve_the_figures(checkout):
         assert ".deps/tools" not in setup(checkout, what, "--dry-run").stdout
 
 
-# Stands for python3 and for the Python of the venvs that it makes. Its pip cannot install the checks.
-PYTHON_WITHOUT_CHECKS = """#!/bin/bash
+# Stands for python3 and for the Python of the venvs that it makes.
+PYTHON = """#!/bin/bash
 if [ "$1 $2" = "-m venv" ]; then
     mkdir -p "$3/bin"
     cat "$0" >"$3/bin/python"
     chmod +x "$3/bin/python"
 fi
-case "$*" in *checks*) echo "no network"; exit 1 ;; esac
 """
+PYTHON_WITHOUT_CHECKS = PYTHON + 'case "$*" in *checks*) echo "no network"; exit 1 ;; esac\n'
 
 
-def test_the_tests_can_run_without_the_checks_of_the_sources(checkout):
-    (checkout / "bin" / "chmod").symlink_to(shutil.which("chmod"))
+def pretend(checkout, python):
+    """Puts stand-ins for Python and apt first in PATH."""
+    for tool in ("chmod", "rm"):
+        (checkout / "bin" / tool).unlink(missing_ok=True)
+        (checkout / "bin" / tool).symlink_to(shutil.which(tool))
     for name, text in {
-        "python3": PYTHON_WITHOUT_CHECKS,
+        "python3": python,
         "apt-get": "#!/bin/bash\n",
         "sudo": '#!/bin/bash\nshift; exec "$@"\n',
         "true": "#!/bin/bash\n",
     }.items():
         (checkout / "bin" / name).write_text(text)
         (checkout / "bin" / name).chmod(0o755)
+
+
+def test_tools_made_anew_after_a_move_lack_what_the_old_ones_had(checkout):
+    pretend(checkout, PYTHON)
+    assert setup(checkout, "test").returncode == 0
+    stamp = checkout / ".deps" / "tools" / ".nearcache-stamp"
+    stamp.write_text(stamp.read_text().replace(str(checkout), "/elsewhere"))
+    assert setup(checkout, "demo").returncode == 0
+    assert ".deps/tools" not in setup(checkout, "demo", "--dry-run").stdout
+    assert "[test,checks]" in setup(checkout, "test", "--dry-run").stdout
+
+
+def test_the_tests_can_run_without_the_checks_of_the_sources(checkout):
+    pretend(checkout, PYTHON_WITHOUT_CHECKS)
     done = setup(checkout, "test")
     assert done.returncode == 0, done.stderr
     assert f"pip install into .deps/tools: -e {checkout}[test,checks]\n" in done.stdout
