@@ -203,7 +203,7 @@ STUDY = Study(
             "One-sided: fence, post to wait and lock beyond this machine, by counted messages",
             "foMPI, Fig. 8 and section 3.2: its performance functions; in runs of more than 1,000 processes "
             "post to wait shows the noise of the system.",
-            "Not measured at scale, but counted: on the network for tests, `tests/unit/rma_test.cpp` "
+            "Not measured at scale, but counted: on the network for tests, `tests/unit/rma_costs_test.cpp` "
             "counts the batches of each call at 2 to 1,024 ranks in one process. They are multiplied "
             "by what one costs over tcp between two ranks here: rounds of the fence by a fence of two, "
             "neighbours by post to wait with one, which is the most, and a lock with its operation by "

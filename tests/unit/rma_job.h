@@ -177,4 +177,39 @@ struct Job {
   }
 };
 
+// Blocks of `words` words each, one every `stride` words.
+struct Strided {
+  std::vector<Piece> blocks;
+  ElementLayout layout;
+  Strided(uint64_t number, uint64_t count, uint64_t words, int64_t stride) {
+    for (uint64_t i = 0; i < count; ++i)
+      blocks.push_back({static_cast<int64_t>(i) * stride * 8, words * 8});
+    layout = {number,
+              count * words * 8,
+              static_cast<int64_t>(count) * stride * 8,
+              count,
+              this,
+              [](const void* of, uint64_t which) {
+                return static_cast<const Strided*>(of)->blocks[which];
+              }};
+  }
+};
+
+inline Transfer by_layout(Kind kind, const Strided& type, uint64_t elements,
+                          std::vector<uint64_t>* words, Operation operation = Operation::replace) {
+  Transfer transfer{.kind = kind,
+                    .target = 1,
+                    .length = elements * type.layout.size,
+                    .layout = type.layout,
+                    .element = Element::uint64,
+                    .operation = operation};
+  auto* memory = reinterpret_cast<std::byte*>(words->data());
+  if (kind == Kind::get) {
+    transfer.result = memory;
+  } else {
+    transfer.data = memory;
+  }
+  return transfer;
+}
+
 }  // namespace nearcache::rma::test
