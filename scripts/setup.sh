@@ -241,21 +241,29 @@ install_packages() {
     [ -z "$missing" ] || say "still not found after the installation: ${missing//$'\n'/ }"
 }
 
-# A venv is complete if its stamp holds all requirements; the stamp also names the folder, as venvs
-# cannot be moved.
+# Prints what a venv's stamp says was installed, or nothing if it must be made anew: the stamp names
+# the folder first, as venvs cannot be moved, and their Python may have gone with an upgrade.
+stamp_of() {
+    local dir=$DEPS/$1 stamp
+    [ -x "$dir/bin/python" ] && [ -e "$dir/.nearcache-stamp" ] || return 0
+    stamp=$(<"$dir/.nearcache-stamp")
+    case $stamp in "$ROOT "*) echo "$stamp" ;; esac
+}
+
+# A venv is complete if its stamp holds all requirements.
 install_venv() {
     local name=$1 stamp="$ROOT $2" dir=$DEPS/$1
     shift 2
     # A venv with more packages (the tests') also serves the demo.
-    local have="" requirement complete=1
-    [ ! -e "$dir/.nearcache-stamp" ] || have=$(<"$dir/.nearcache-stamp")
+    local have requirement complete=1
+    have=$(stamp_of "$name")
     for requirement in $stamp; do
         case " $have " in *" $requirement "*) ;; *) complete="" ;; esac
     done
     [ -z "$complete" ] || return 0
     say "pip install into .deps/$name:" "$@"
     [ -z "$dry_run" ] || return 0
-    case "$have" in "$ROOT "*) ;; *) rm -rf "$dir" ;; esac
+    [ -n "$have" ] || rm -rf "$dir"
     [ -x "$dir/bin/python" ] || python3 -m venv "$dir" || fail "python3 -m venv $dir failed; is python3-venv there?"
     "$dir/bin/python" -m pip install --disable-pip-version-check --no-input "$@" >"$DEPS/pip-$name.log" 2>&1 ||
         { tail -n 15 "$DEPS/pip-$name.log" >&2; return 1; }
@@ -313,10 +321,8 @@ main() {
         tools_stamp+=" nearcache-checks-$digest nearcache-lint-$digest"
     fi
     # Packages installed for the tools before are kept, unless the venv is made anew.
-    local stamp="" word
-    [ ! -e "$DEPS/tools/.nearcache-stamp" ] || stamp=$(<"$DEPS/tools/.nearcache-stamp")
-    case $stamp in "$ROOT "*) ;; *) stamp="" ;; esac
-    for word in $stamp; do
+    local word
+    for word in $(stamp_of tools); do
         case " $tools_stamp " in *" $word "*) continue ;; esac
         case $word in nearcache-*-"$digest") tools_stamp+=" $word" ;; esac
     done

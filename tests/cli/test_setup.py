@@ -62,13 +62,20 @@ def test_lint_needs_its_tools_and_no_mpi_of_pypi(checkout):
     assert "mpich" not in done.stdout and "valgrind" not in done.stdout
 
 
+def venv(checkout, name, stamp):
+    """Makes what looks like a venv that setup.sh has made."""
+    folder = checkout / ".deps" / name
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").symlink_to(shutil.which("python3"))
+    (folder / ".nearcache-stamp").write_text(stamp)
+
+
 def test_what_the_tools_hold_already_is_not_asked_for_again(checkout):
     def pip_lines(what):
         lines = setup(checkout, what, "--dry-run").stdout.splitlines()
         return [line for line in lines if ".deps/tools" in line]
 
     assert pip_lines("lint")
-    (checkout / ".deps" / "tools").mkdir()
     digest = subprocess.run(
         "cksum <pyproject.toml | tr -d ' '",
         shell=True,
@@ -77,7 +84,7 @@ def test_what_the_tools_hold_already_is_not_asked_for_again(checkout):
         text=True,
     ).stdout.strip()
     words = f"{checkout} nearcache-{digest} nearcache-checks-{digest} nearcache-lint-{digest}"
-    (checkout / ".deps" / "tools" / ".nearcache-stamp").write_text(words)
+    venv(checkout, "tools", words)
     assert not pip_lines("lint") and not pip_lines("demo") and pip_lines("test")
 
 
@@ -133,8 +140,7 @@ def test_venvs_of_the_tests_serve_the_demo_and_not_after_a_move(checkout):
         ("tools", f"nearcache-{digest} nearcache-test-{digest}"),
         ("mpich", "mpich==5.0.2 mpi4py numpy"),
     ):
-        (checkout / ".deps" / name).mkdir()
-        (checkout / ".deps" / name / ".nearcache-stamp").write_text(f"{checkout} {stamp}\n")
+        venv(checkout, name, f"{checkout} {stamp}\n")
     assert "pip install" not in setup(checkout, "demo", "--dry-run").stdout
     for name in ("tools", "mpich"):
         stamp = checkout / ".deps" / name / ".nearcache-stamp"
@@ -150,12 +156,13 @@ def test_tools_of_the_tests_serve_the_figures(checkout):
         capture_output=True,
         text=True,
     ).stdout.strip()
-    (checkout / ".deps" / "tools").mkdir()
     wanted = setup(checkout, "test", "--dry-run").stdout
     assert ".deps/tools" in wanted
-    (checkout / ".deps" / "tools" / ".nearcache-stamp").write_text(
+    venv(
+        checkout,
+        "tools",
         f"{checkout} nearcache-{digest} nearcache-figures-{digest} nearcache-test-{digest} "
-        f"nearcache-checks-{digest}\n"
+        f"nearcache-checks-{digest}\n",
     )
     for what in ("demo", "figures", "test"):
         assert ".deps/tools" not in setup(checkout, what, "--dry-run").stdout
@@ -194,6 +201,18 @@ def test_tools_made_anew_after_a_move_lack_what_the_old_ones_had(checkout):
     stamp.write_text(stamp.read_text().replace(str(checkout), "/elsewhere"))
     assert setup(checkout, "demo").returncode == 0
     assert ".deps/tools" not in setup(checkout, "demo", "--dry-run").stdout
+    assert "[test,checks]" in setup(checkout, "test", "--dry-run").stdout
+
+
+def test_a_venv_whose_python_is_gone_is_made_anew(checkout):
+    pretend(checkout, PYTHON)
+    assert setup(checkout, "test").returncode == 0
+    assert "pip install" not in setup(checkout, "test", "--dry-run").stdout
+    python = checkout / ".deps" / "tools" / "bin" / "python"
+    python.unlink()
+    python.symlink_to("/nowhere/python3.9")
+    done = setup(checkout, "demo")
+    assert done.returncode == 0 and ".deps/tools" in done.stdout, done.stderr
     assert "[test,checks]" in setup(checkout, "test", "--dry-run").stdout
 
 
