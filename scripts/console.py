@@ -91,6 +91,20 @@ def logged(words, log, on_line=None, env=None, cwd=ROOT):
     return "".join(lines)
 
 
+def configured(build):
+    """Return whether a build folder is configured. What CMake has noted before the checkout was
+    moved is removed, because it would refuse to go on."""
+    cache = build / "CMakeCache.txt"
+    if not cache.exists():
+        return False
+    found = re.search(r"^CMAKE_CACHEFILE_DIR:INTERNAL=(.*)$", cache.read_text(), re.M)
+    if found and Path(found[1]).exists() and build.samefile(found[1]):
+        return True
+    cache.unlink()
+    shutil.rmtree(build / "CMakeFiles", ignore_errors=True)
+    return False
+
+
 def configure_words(build, settings):
     """Return CMake's command line; a new build folder uses Ninja if it is installed.
 
@@ -108,7 +122,7 @@ def configure_words(build, settings):
         f"-DNEARCACHE_STRICT={'ON' if os.environ.get('CI') else 'OFF'}",
         *[f"-D{name}={value}" for name, value in settings.items()],
     ]
-    if not (build / "CMakeCache.txt").exists() and shutil.which("ninja"):
+    if not configured(build) and shutil.which("ninja"):
         words += ["-G", "Ninja"]
     return words
 

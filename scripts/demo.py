@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from console import DEPS, ROOT, Failed, Status, build_targets, configure
+from console import DEPS, ROOT, Failed, Status, build_targets, configure, configured
 
 BUILD = ROOT / "build"
 sys.path.insert(0, str(ROOT / "python"))
@@ -105,7 +105,6 @@ def build(tag):
     log.write_text("")
     targets = [f"lcc.{tag}", f"nearcache_mpi.{tag}", "nearcache_tables_json"]
     with Status("building (Release)") as status:
-        fresh = not (BUILD / "CMakeCache.txt").exists()
         # An existing build folder keeps its settings.
         settings = (
             {
@@ -113,7 +112,7 @@ def build(tag):
                 "NEARCACHE_BUILD_TESTS": "OFF",
                 "NEARCACHE_BUILD_BENCH": "OFF",
             }
-            if fresh
+            if not configured(BUILD)
             else {}
         )
         configure(BUILD, settings, log)
