@@ -437,6 +437,8 @@ PutSignal::PutSignal(shmem_ctx_t ctx, const void* to, size_t bytes, const void* 
   count_put(channel, bytes);
   if (!context.memory.valid_pe(channel->world_pe(pe))) return;
   before_update(channel, pe, bits_of(signal), sizeof(uint64_t));
+  PageCache* cache = channel->ready_cache();
+  if (cache != nullptr) cache->not_issued_yet(pe, bits_of(to), bytes);
 }
 PutSignal::~PutSignal() { model_post(call_.channel(), call_.pe(), call_.bytes()); }
 

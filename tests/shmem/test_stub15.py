@@ -56,6 +56,7 @@ ORDER = [
     "a_quiet_goes_down_though_nothing_was_written",
     "what_was_fetched_ahead_is_here_after_a_quiet",
     "a_put_to_an_uncached_range_goes_at_once",
+    "what_follows_a_put_with_a_used_signal_is_ordered_behind_it",
 ]
 TEAMS = [
     "what_goes_through_a_teams_context_is_cached",

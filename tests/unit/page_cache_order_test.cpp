@@ -293,6 +293,26 @@ TEST(PageCacheOrder, ADirectUpdateKeepsTheRestOfTheLine) {
   EXPECT_FALSE(pages.cache.holds(1, Pages::base + 16, 8));
 }
 
+// A put with signal changes two ranges. Where the signal was in flight, a fence makes way for it,
+// which comes before the data.
+TEST(PageCacheOrder, APutAfterASecondUpdateToASignalIsOrderedBehindItsData) {
+  Pages pages;
+  const uint64_t data = Pages::base, signal = Pages::base + 4096;
+  const uint8_t bytes[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  pages.cache.before_direct_update(1, signal, sizeof bytes);
+  pages.net.direct_put(signal, bytes, sizeof bytes, 1);
+  pages.cache.before_direct_update(1, data, sizeof bytes);
+  pages.cache.before_direct_update(1, signal, sizeof bytes);
+  pages.cache.not_issued_yet(1, data, sizeof bytes);
+  EXPECT_EQ(pages.net.counts().fences, 1u);
+  std::memcpy(&pages.expect(4096, 1), bytes, sizeof bytes);
+  pages.net.direct_put(signal, bytes, sizeof bytes, 1);
+  pages.net.direct_put(data, bytes, sizeof bytes, 1);
+  pages.put(0, 8);
+  pages.release();
+  EXPECT_EQ(pages.net.counts().fences, 2u);
+}
+
 // When a block is freed while a put to it is in flight, its bytes are read again only after the put
 // is complete.
 TEST(PageCacheOrder, AForgottenPutUnderWayIsNotOvertaken) {

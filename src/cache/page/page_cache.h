@@ -262,6 +262,11 @@ class PageCache {
   // a fetching atomic: nothing needs to wait for it later.
   void before_direct_fetch(int pe, uint64_t address, size_t bytes);
 
+  // Called after before_direct_update() of two ranges that one call will change: the fence that
+  // made way for the second one comes before the call, so it does not order the change of the first
+  // one, which is this.
+  void not_issued_yet(int pe, uint64_t address, size_t bytes);
+
   // Tells the cache that someone else has just changed [address, address + bytes) of `pe`: what was
   // read of it is no longer served.
   void overtaken(int pe, uint64_t address, size_t bytes);

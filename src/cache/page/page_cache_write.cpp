@@ -274,6 +274,10 @@ void PageCache::before_direct_update(int pe, uint64_t address, size_t bytes) {
   lose(pe, address, address + bytes);
 }
 
+void PageCache::not_issued_yet(int pe, uint64_t address, size_t bytes) {
+  if (data_ != nullptr) lose(pe, address, address + bytes);
+}
+
 // Earlier puts are delivered before the atomic, so they are complete when it returns. But only the
 // standard promises that, and such puts are rare, so the range is still recorded as in flight.
 void PageCache::before_direct_fetch(int pe, uint64_t address, size_t bytes) {

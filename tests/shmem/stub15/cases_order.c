@@ -365,6 +365,18 @@ static void a_forked_child_writes_nothing_back(void) {
   EXPECT(put_arrived(other()) && remote_value(other()) == 7);
 }
 
+/* The fence that makes way for a signal in flight comes before the data of the same call. */
+static void what_follows_a_put_with_a_used_signal_is_ordered_behind_it(void) {
+  uint64_t* signal = (uint64_t*)word_at(48 << 10);
+  const long value = 1;
+  begin();
+  shmem_long_put_signal(other(), &value, 1, signal, 1, SHMEM_SIGNAL_SET, 1);
+  shmem_long_put_signal(flag(), &value, 1, signal, 2, SHMEM_SIGNAL_SET, 1);
+  stub_clear();
+  shmem_long_atomic_add(flag(), 1, 1);
+  EXPECT(arrived("fence") == 1);
+}
+
 const struct stub_case order_cases[] = {
     {"polling_through_one_context_starts_all", polling_through_one_context_starts_all},
     {"polling_through_a_teams_context_starts_all", polling_through_a_teams_context_starts_all},
@@ -399,5 +411,7 @@ const struct stub_case order_cases[] = {
     {"a_quiet_goes_down_though_nothing_was_written", a_quiet_goes_down_though_nothing_was_written},
     {"what_was_fetched_ahead_is_here_after_a_quiet", what_was_fetched_ahead_is_here_after_a_quiet},
     {"a_put_to_an_uncached_range_goes_at_once", a_put_to_an_uncached_range_goes_at_once},
+    {"what_follows_a_put_with_a_used_signal_is_ordered_behind_it",
+     what_follows_a_put_with_a_used_signal_is_ordered_behind_it},
     {"own_memory_is_never_cached", own_memory_is_never_cached},
     {NULL, NULL}};
