@@ -15,6 +15,16 @@ TEST(PageCacheOrder, AGetOfAPutInFlightIsServed) {
   EXPECT_TRUE(pages.served(100, 8));
 }
 
+TEST(PageCacheOrder, WhatAPageHasGivenUpIsKnownAsWrittenUntilItIsComplete) {
+  Pages pages;
+  for (size_t page = 0; page <= small_cache().dirty_pages; ++page) pages.put(page * 1024, 64);
+  EXPECT_TRUE(pages.served(0, 64));
+  EXPECT_NE(pages.net.memory(Pages::base, 1), pages.expect(0, 1));
+  EXPECT_TRUE(pages.cache.wrote(1, Pages::base));
+  pages.release();
+  EXPECT_FALSE(pages.cache.wrote(1, Pages::base));
+}
+
 TEST(PageCacheOrder, OtherBytesOfAPageDoNotWaitForAPutInFlight) {
   Pages pages;
   pages.put(100, 8);

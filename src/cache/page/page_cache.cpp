@@ -292,6 +292,7 @@ bool PageCache::awaits(int pe, uint64_t address, size_t bytes) const {
 }
 
 bool PageCache::wrote(int pe, uint64_t address) const {
+  if (lost_.may_overlap(pe, address, address + 1)) return true;
   const Page* page = pool_.find(pe, address >> page_shift_);
   return page != nullptr && page->written != 0 &&
          masks_.written(written(*page), address & page_mask_);
