@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <new>
 
+#include "base/kernel_page.h"
+#include "base/region.h"
 #include "base/round.h"
 
 namespace nearcache::rma {
@@ -28,6 +30,22 @@ Node::Node(std::shared_ptr<net::Arena> arena, std::vector<int> ranks, int rank)
       memory_(0) {
   const uint64_t head = head_bytes(), whole = slice(1) - slice(0);
   if (whole > head) memory_ = net::PageAllocator((whole - head) / page);
+}
+
+// If the system refuses, the memory stays accessible.
+void Node::close_off() const {
+  for (size_t place = 0; place < size(); ++place) {
+    const uint64_t first = round_up(slice(place) + head_bytes(), kernel_page()),
+                   end = round_down(slice(place + 1), kernel_page());
+    if (first < end) mprotect(arena_->at(first), end - first, PROT_NONE);
+  }
+}
+
+bool Node::open_up(uint64_t offset, uint64_t bytes) const {
+  if (bytes == 0) return true;
+  const uint64_t first = round_down(offset, kernel_page()),
+                 end = round_up(offset + bytes, kernel_page());
+  return Region::make_accessible(arena_->at(first), end - first);
 }
 
 int Node::place_of(int rank) const {
@@ -61,7 +79,9 @@ std::byte* Node::take(uint64_t bytes) {
   if (bytes > arena_->name().size) return nullptr;
   const std::optional<uint64_t> first = memory_.take(pages);
   if (!first) return nullptr;
-  std::byte* const memory = arena_->at(slice(own_) + head_bytes() + *first * page);
+  const uint64_t offset = slice(own_) + head_bytes() + *first * page;
+  if (!open_up(offset, pages * page)) return memory_.give_back(*first), nullptr;
+  std::byte* const memory = arena_->at(offset);
   madvise(memory, pages * page, MADV_DODUMP);  // a core contains this rank's windows
   return memory;
 }

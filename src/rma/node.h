@@ -41,6 +41,11 @@ class Node {
     return place < processes_.size() ? processes_[place] : Process{};
   }
 
+  // Before the first window: makes the memory that no window has taken inaccessible to this
+  // process. If the program locks all of its memory (mlockall), the system fills whatever is
+  // accessible.
+  void close_off() const;
+
   // Takes whole zeroed pages; null if there is no room. Several threads must not use these at once.
   std::byte* take(uint64_t bytes);
   void give_back(std::byte* memory);
@@ -57,6 +62,9 @@ class Node {
   // Whether this range, which another rank has published, lies in the arena.
   bool holds(uint64_t offset, uint64_t size) const;
   std::byte* at(uint64_t offset) const { return arena_->at(offset); }
+  // Makes such a range accessible to this process, as take() does with what it returns. Returns
+  // false if the system refuses.
+  bool open_up(uint64_t offset, uint64_t bytes) const;
   // Returns the inbox in which the rank at this place receives messages from the others.
   net::Inbox* inbox(size_t place) const;
 

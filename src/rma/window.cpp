@@ -92,6 +92,7 @@ void Window::reach(Near* near) const {
   if (engine_->is_lost(members_.peer(near->rank))) return;
   if (where == Commons::Where::arena) {
     const bool held = node_->holds(place, size);
+    if (held && !node_->open_up(place, size)) return;
     near->reach_memory(held ? node_->at(place) : nullptr, held ? size : 0);
   } else if (where == Commons::Where::process) {
     const Node::Process process = node_->process(static_cast<size_t>(near->place));

@@ -1,6 +1,7 @@
 // Memory shared by the ranks of a node: who finds it, who gets which part, and what is returned.
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -153,6 +154,37 @@ TEST(Node, MemoryThatIsGivenBackIsTheSystemsAgain) {
   EXPECT_EQ(node.bytes_in_use(), 0u);
   EXPECT_EQ(node.take(1 << 30), nullptr);
   EXPECT_EQ(node.take(UINT64_MAX), nullptr);
+}
+
+// Otherwise a program that locks all of its memory (mlockall) would fill the node's.
+TEST(Node, OnlyMemoryThatWindowsHaveTakenIsAccessible) {
+  std::string wrong;
+  const auto arena = net::Arena::make(256 * megabyte, &wrong);
+  const pid_t child = fork();
+  if (child == 0) {
+    const rma::Node reader(arena, {0, 1}, 0);
+    rma::Node owner(arena, {0, 1}, 1);
+    reader.close_off();
+    const int device = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    const auto is_accessible = [&](uint64_t offset) {
+      return read(device, arena->at(offset), 1) == 1;
+    };
+    const uint64_t all = arena->name().size - megabyte;
+    if (device < 0 || is_accessible(all) || is_accessible(all / 2 - megabyte)) _exit(1);
+    owner.publish(1, rma::Memory::dynamic());
+    if (reader.find(1, 1) == nullptr || owner.inbox(0)->writers != 0) _exit(2);
+    std::byte* const memory = owner.take(3 * megabyte);
+    if (memory == nullptr) _exit(3);
+    const uint64_t begin = arena->offset(memory), end = begin + 3 * megabyte;
+    if (!is_accessible(begin) || !is_accessible(end - 1) || is_accessible(end)) _exit(4);
+    reader.close_off();  // as in another process
+    if (is_accessible(begin) || !reader.open_up(begin + 5, 100)) _exit(5);
+    if (!is_accessible(begin) || is_accessible(begin + megabyte)) _exit(6);
+    _exit(reader.open_up(end, 0) && !is_accessible(end) ? 0 : 7);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Node, FindsWhatOthersHavePublishedAndNothingElse) {

@@ -225,6 +225,7 @@ std::string Station::share(const std::vector<Card>& cards, const std::vector<int
   const bool alone = arena_ == nullptr || sharing.size() < 2;
   if (!alone) {
     node_ = std::make_unique<rma::Node>(arena_, sharing, context.rank);
+    node_->close_off();
     know_processes(theirs);
     have_bells_ = all_have_bells;
     if (!no_bells_.empty())
