@@ -159,6 +159,16 @@ def locate_in_launcher(word: str, folder: str = "") -> str | None:
     return locate(word, folder=folder) or _beside(word, folder)
 
 
+def why_not_located(word: str, folder: str = "") -> str:
+    """Return what is wrong with a word for which locate() or locate_in_launcher() found nothing."""
+    path = os.path.join(folder, word)
+    if os.path.isdir(path):
+        return f"{word} is a folder, not a program"
+    if os.path.isfile(path):
+        return f"{word} is not executable"
+    return f"there is no program {word}"
+
+
 def _beside(word: str, folder: str) -> str | None:
     return locate("./" + word, folder=folder) if "/" not in word else None
 

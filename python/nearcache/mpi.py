@@ -230,7 +230,11 @@ def of_program(
     """
     path = (command.locate_in_launcher if launcher else command.locate)(word, folder=folder)
     if not path:
-        raise Refused(f"there is no program {word}")
+        # Without a launcher, a name in PATH has nothing to do with the working directory's files.
+        beside = launcher or "/" in word
+        raise Refused(
+            command.why_not_located(word, folder) if beside else f"there is no program {word}"
+        )
     environment = {**os.environ, **(variables or {})}
     if is_python(path):  # also a wrapper script of that name, such as pyenv's
         return [of_python(path, launcher, environment)]

@@ -84,6 +84,15 @@ def test_missing_program_is_refused():
     assert "there is no program ./missing" in refused("./missing")
 
 
+def test_file_that_cannot_be_executed_is_not_called_missing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "program").write_text("")
+    assert refused("./program") == "./program is not executable"
+    assert refused("program", "mpiexec") == "program is not executable"
+    assert refused("program") == "there is no program program"  # only PATH is searched
+    assert refused("/tmp") == "/tmp is a folder, not a program"
+
+
 def test_static_program_is_refused(tmp_path):
     assert "statically linked" in refused(
         compiled(tmp_path, "static", "int main(void) { return 0; }", "cc", "-static")

@@ -193,7 +193,7 @@ def plan(
     environment = os.environ if environment is None else environment
     program = command.locate(words[0]) or command.locate("./" + words[0])
     if program is None:
-        raise NearcacheError(f"there is no program {words[0]}")
+        raise NearcacheError(command.why_not_located(words[0]))
     program = (
         os.path.join(".", program) if os.path.exists(words[0]) and "/" not in program else program
     )
