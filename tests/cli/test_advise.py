@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from nearcache import tables, values
@@ -351,6 +352,7 @@ def evidence(
     gets=100000,
     hits=90000,
     seconds=2.0,
+    run_seconds=0.0,
     stale=0,
     user_stale=0,
     writes=0,
@@ -450,6 +452,7 @@ def evidence(
             "windows": [window],
         },
         summary={"span": {"first_ns": 0, "last_ns": int(seconds * 1e9)}},
+        run_seconds=run_seconds,
         curve={"windows": [curve]},
         transparent=within(epoch_hits),
         quiet=within(max(epoch_hits, quiet_hits)),
@@ -467,6 +470,24 @@ def evidence(
             for mode, counts in dict(shared).items()
         },
     )
+
+
+def test_saving_is_a_share_of_the_whole_run_not_of_the_traced_part():
+    # The program reads its input for a long time before it creates its window.
+    whole, traced = (
+        judgement.judge(evidence(run_seconds=each, quiet_hits=90000)) for each in (40.0, 0.0)
+    )
+    assert whole.helps and whole.wall_seconds == 40 and traced.wall_seconds == 2
+    assert whole.saved_seconds == traced.saved_seconds
+    assert "(2%)" in text.render(whole)
+
+
+def test_run_time_comes_from_the_report_beside_the_traces(tmp_path):
+    report = json.loads((Path(__file__).parent / "report_example.json").read_text())
+    (tmp_path / "t.report.json").write_text(json.dumps(report))
+    expected = report["wall_seconds"]["mean"]
+    assert measure.seconds_of(str(tmp_path / "t.report.json")) == expected
+    assert measure.seconds_of(str(tmp_path / "none.report.json")) == 0
 
 
 def test_one_cache_for_a_node_is_advised_where_it_saves_more():

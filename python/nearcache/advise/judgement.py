@@ -142,7 +142,8 @@ class Judge:
         )
         self.whole = not any(trace["dropped"] or trace["cut_short"] for trace in traces)
         span = evidence.summary["span"]
-        self.wall = 1e-9 * (span["last_ns"] - span["first_ns"]) if span else 0.0
+        self.span = 1e-9 * (span["last_ns"] - span["first_ns"]) if span else 0.0
+        self.wall = max(self.span, evidence.run_seconds)
 
     def advice(self) -> Advice:
         complete = self.all_there()
@@ -195,9 +196,9 @@ class Judge:
             )
             return 1e-9 * gets / max(1, self.traced)
 
-        # Samples from a busy machine may suggest that gets took longer than the whole run. They are
-        # then scaled down.
-        measured = min(seconds(self.cost["measured"]), self.wall) if self.cost["measured"] else 0.0
+        # Samples from a busy machine may suggest that gets took longer than the whole trace. They
+        # are then scaled down.
+        measured = min(seconds(self.cost["measured"]), self.span) if self.cost["measured"] else 0.0
         if self.cost["from"] == "model":
             self.scale = 1.0
             self.wall += seconds(self.cost) - measured

@@ -48,6 +48,8 @@ class Evidence:
     incoherent: Mapping[int, str] | None = None
     # by mode: as if the ranks of each host shared one cache; empty if no host has a second rank
     shared: Mapping[str, Replay] | None = None
+    # from MPI_Init to MPI_Finalize; 0 if there is no report. Traces begin with the first window.
+    run_seconds: float = 0.0
 
 
 class NotJudged(NearcacheError):
@@ -149,7 +151,9 @@ def evidence_of(names: Iterable[str], model: str | None = None) -> Evidence:
     cost of a get, as "L,G"."""
     obstacles: dict[int, str] = {}
     incoherent: dict[int, str] = {}
+    seconds = 0.0
     for name in names:
+        seconds = max(seconds, seconds_of(name + REPORT))
         obstacles.update(reasons_of(name + REPORT, "bypass"))
         incoherent.update(reasons_of(name + REPORT, "incoherent"))
     names = simulate.traces(names)
@@ -169,6 +173,7 @@ def evidence_of(names: Iterable[str], model: str | None = None) -> Evidence:
         obstacles=obstacles,
         incoherent=incoherent,
         left_alone=[reason for window, reason in obstacles.items() if window < 0],
+        run_seconds=seconds,
         shared=shared_replays(names, given, curve) if ranks_of_a_host(safety) > 1 else {},
     )
 
@@ -210,6 +215,16 @@ def shared_replays(names: Sequence[str], given: Sequence[str], curve: Curve) -> 
     }
     replays["always"] = simulate.ask(names, "--mode", "always", "--storage", storages, *of_hosts)
     return replays
+
+
+def seconds_of(path: str) -> float:
+    """Return how long a run took, mean over its ranks, from its report; 0 if there is none."""
+    if not os.path.exists(path):
+        return 0.0
+    try:
+        return float(report_file.load(path)["wall_seconds"]["mean"])
+    except report_file.DAMAGE as error:
+        raise report_file.damaged(error, path) from None
 
 
 def reasons_of(path: str, what: Literal["bypass", "incoherent"]) -> dict[int, str]:
