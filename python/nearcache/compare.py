@@ -260,6 +260,8 @@ def compare(first: str, second: str, width: int | None) -> None:
     """Show the JSON reports A and B of two runs, or two results of bench/run, side by side: first what they were run with that
     differs, then each figure and B over A. Medians whose 95% intervals do not meet are marked with *.
     """
+    if first == second == "-":
+        raise NearcacheError("A and B cannot both be standard input")
     left, right = load(first), load(second)
     try:
         if left.bench and right.bench:

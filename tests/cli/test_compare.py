@@ -196,6 +196,11 @@ def test_a_report_in_a_pipe_is_compared(nearcache, report):
     assert done.stdout.splitlines()[-1] == nearcache("compare", file, file).stdout.splitlines()[-1]
 
 
+def test_standard_input_is_not_said_to_be_damaged_where_it_is_named_twice(nearcache, report):
+    done = nearcache("compare", "-", "-", stdin=report("a.json").read_text())
+    assert done.returncode == 2 and "cannot both be standard input" in done.stderr, done.stderr
+
+
 def test_what_nests_too_deeply_is_no_json(nearcache, report, tmp_path):
     deep = tmp_path / "deep.json"
     deep.write_text("[" * 200000)
