@@ -826,7 +826,8 @@ def test_more_room_than_the_default_has_is_set_for_the_whole_program():
 
 
 def test_traces_of_an_earlier_run_of_more_ranks_are_not_judged(tmp_path):
-    names = ["t.0.nctrace", "t.3.nctrace", "t.report.json", "t.x.nctrace", "u.0.nctrace"]
+    reports = ["t.report.json", "t.uncached.report.json"]
+    names = ["t.0.nctrace", "t.3.nctrace", *reports, "t.x.nctrace", "u.0.nctrace"]
     for name in names:
         (tmp_path / name).write_text("")
     with measure.folder_for(str(tmp_path / "t")) as prefix:

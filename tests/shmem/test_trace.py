@@ -192,6 +192,22 @@ def test_the_default_size_is_advised_where_it_is_enough_and_else_the_least_that_
     assert "was not checked" in openshmem.render(more, None, 100)
 
 
+def test_saving_is_a_share_of_the_whole_run_not_of_the_traced_part(tmp_path, monkeypatch):
+    # The program reads its input for a long time before its first access.
+    prefix = str(tmp_path / "t")
+    span = {"span": {"first_ns": 0, "last_ns": 2 * 10**9}}
+    monkeypatch.setattr(
+        openshmem.simulate,
+        "ask",
+        lambda names, *asked: span if asked == ("--summary",) else study(1e9, [1e8] * 6),
+    )
+    assert openshmem.judge([prefix]).wall_seconds == 2
+    report = json.loads((launch.ROOT / "tests/cli/report_example.json").read_text())
+    report["wall_seconds"]["mean"] = 40.0
+    Path(openshmem.traced(prefix)["report"]).write_text(json.dumps(report))
+    assert openshmem.judge([prefix]).wall_seconds == 40
+
+
 def test_a_loss_is_told_as_a_loss():
     advice = openshmem.advice_of(study(1e9, [1.2e9] * 6), 2.0, openshmem.Contract(10, 0))
     assert not advice.helps and advice.saved_seconds == pytest.approx(-0.2)

@@ -21,7 +21,9 @@ from ..files import check_folder
 from ..values import MOST_STORAGE
 from .answers import Curve, Replay, Safety, Summary
 
-REPORT = ".report.json"  # suffix of the traces' prefix
+# suffixes of the traces' prefix
+REPORT = ".report.json"  # of the run; for OpenSHMEM of the second, with shmem_check
+UNCACHED_REPORT = ".uncached.report.json"  # of the run that an OpenSHMEM program's traces are of
 # Storage tried for a node's cache, as a share of what its ranks request. The smallest that saves as
 # much as the best is advised; the first has room to spare.
 SHARED_STORAGES = (1.0, 0.5, 0.25, 0.125)
@@ -65,7 +67,8 @@ def forget_earlier_run(prefix: str) -> None:
     """Remove the files of an earlier run, since traces of additional ranks would seem to belong to
     this run."""
     try:
-        for path in (*simulate.traces_of_ranks(prefix), prefix + REPORT):
+        reports = (prefix + REPORT, prefix + UNCACHED_REPORT)
+        for path in (*simulate.traces_of_ranks(prefix), *reports):
             if os.path.exists(path):
                 os.unlink(path)
     except OSError as error:
