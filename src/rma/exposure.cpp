@@ -100,7 +100,7 @@ void Exposure::run(int from, const Message& message) {
   if (is_operation(head.kind)) return operate(from, message);
   switch (head.kind) {
     case Kind::lock_shared:
-      if (!locks().ask(from, LockType::shared)) grant();
+      if (!locks().ask(from, LockType::shared, head.token != 0)) grant();
       break;
     case Kind::lock_exclusive:
       if (!locks().ask(from, LockType::exclusive)) grant();

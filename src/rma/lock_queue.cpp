@@ -5,14 +5,16 @@ namespace nearcache::rma {
 namespace {
 
 // A ticket consists of its number (30 bits) and the type of the lock; none is 0.
-constexpr uint32_t type_bits = 3;
+constexpr uint32_t type_bits = 3, shared_in_turn = 1, exclusive = 2, shared_overtaking = 3;
 
-uint32_t make_ticket(uint32_t number, LockType type) {
-  return number << 2 | (type == LockType::shared ? 1U : 2U);
+uint32_t make_ticket(uint32_t number, LockType type, bool overtakes) {
+  return number << 2 | (type == LockType::exclusive ? exclusive
+                        : overtakes                 ? shared_overtaking
+                                                    : shared_in_turn);
 }
 
 LockType type_of(uint32_t ticket) {
-  return (ticket & type_bits) == 1 ? LockType::shared : LockType::exclusive;
+  return (ticket & type_bits) == exclusive ? LockType::exclusive : LockType::shared;
 }
 
 // Numbers wrap around; those that wait at the same time are close to each other.
@@ -48,11 +50,11 @@ class Granting {
 
 }  // namespace
 
-void LockQueue::enter(size_t who, LockType type) {
+void LockQueue::enter(size_t who, LockType type, bool overtakes) {
   const Hold held(&commons_->order, process_);
   const uint32_t number = commons_->tickets.load(std::memory_order_relaxed) + 1;
   commons_->tickets.store(number, std::memory_order_relaxed);
-  ticket(who).store(make_ticket(number, type), std::memory_order_relaxed);
+  ticket(who).store(make_ticket(number, type, overtakes), std::memory_order_relaxed);
   commons_->lock.set_queue(true);
 }
 
@@ -63,12 +65,15 @@ bool LockQueue::leave(size_t who) {
   return was != Commons::no_ticket;
 }
 
-size_t LockQueue::first() const {
+// Returns the lowest ticket, or the lowest of those that overtake.
+size_t LockQueue::first(bool overtaking) const {
   size_t found = nobody;
   uint32_t its = 0;
   for (size_t who = 0; who <= ranks_; ++who) {
     const uint32_t now = ticket(who).load(std::memory_order_relaxed);
-    if (now == Commons::no_ticket || (found != nobody && !before(now, its))) continue;
+    if (now == Commons::no_ticket || (found != nobody && !before(now, its)) ||
+        (overtaking && (now & type_bits) != shared_overtaking))
+      continue;
     found = who;
     its = now;
   }
@@ -78,11 +83,15 @@ size_t LockQueue::first() const {
 size_t LockQueue::grant_next() {
   const Hold held(&commons_->order, process_);
   if (commons_->granting.load(std::memory_order_relaxed) != 0) commons_->lock.lose();
-  const size_t who = first();
+  size_t who = first();
   if (who == nobody) return commons_->lock.set_queue(false), nobody;
-  const LockType type = type_of(ticket(who).load(std::memory_order_relaxed));
+  LockType type = type_of(ticket(who).load(std::memory_order_relaxed));
   const Granting granting(&commons_->granting);
-  if (!commons_->lock.try_take_in_turn(type)) return nobody;
+  if (!commons_->lock.try_take_in_turn(type)) {
+    who = first(true);
+    type = LockType::shared;
+    if (who == nobody || !commons_->lock.try_take_in_turn(type)) return nobody;
+  }
   if (who != owner()) {
     commons_->of_ranks()[who].holds.store(type == LockType::shared ? Held::shared : Held::exclusive,
                                           std::memory_order_relaxed);

@@ -6,6 +6,11 @@
 // releases it and sees that somebody waits. A far rank's turn comes after those of the near ranks
 // that came before its owner entered the queue; these are at most as many as the node has ranks.
 //
+// The shared lock of a rank that has another lock of the window overtakes those who wait for shared
+// locks to be released. Two such ranks that waited in turn, each behind an exclusive request that
+// waits for the other, would wait forever. They are usual where epochs lock all ranks. All others
+// wait in turn, so that epochs that follow each other do not keep a writer out.
+//
 // Each waiting rank has one word, which holds its ticket. So a rank that dies leaves nothing half
 // linked, and is removed by storing 0. All changes are made under a mutex, which is taken over from
 // a dead process; a waiting rank looks only at its own word.
@@ -15,7 +20,7 @@
 //     anybody waits in one instruction. So one of them sees the other.
 //   - A rank that grants the lock takes it in the other's name, records that the other holds it,
 //     and then removes the other's ticket. So the lock is not granted twice, and can be released if
-//     the other has died. tests/protocol/lock.pml models all of this.
+//     the other has died. tests/protocol/lock.pml models all of this, without overtaking.
 //   - If a rank dies while it changes the word, for itself (Held::unsure) or for another
 //     (`granting`), nobody knows who has the lock. It is lost: ranks that wait for it, or request
 //     it later, get an error.
@@ -39,7 +44,8 @@ class LockQueue {
   size_t owner() const { return ranks_; }
 
   // Adds `who`, which must not be in the queue. grant() must follow, as the lock may be free.
-  void enter(size_t who, LockType type);
+  // `overtakes`: a shared lock of a rank that has another lock.
+  void enter(size_t who, LockType type, bool overtakes = false);
   // Returns false once the lock has been granted to `who`.
   bool waits(size_t who) const {
     return ticket(who).load(std::memory_order_acquire) != Commons::no_ticket;
@@ -58,7 +64,7 @@ class LockQueue {
   std::atomic<uint32_t>& ticket(size_t who) const {
     return who == ranks_ ? commons_->far_ticket : commons_->of_ranks()[who].ticket;
   }
-  size_t first() const;
+  size_t first(bool overtaking = false) const;
   size_t grant_next();
 
   Commons* commons_;

@@ -8,18 +8,28 @@
 
 namespace nearcache::rma {
 
-bool Locks::ask(int origin, LockType type) {
-  if (waiting_.empty() && word_->try_take(type)) {
+bool Locks::ask(int origin, LockType type, bool overtakes) {
+  if (overtakes ? word_->try_take_in_turn(type) : waiting_.empty() && word_->try_take(type)) {
     hold(origin, type);
     return true;
   }
-  waiting_.push_back({origin, type});
-  if (waiting_.size() == 1) enter_first();
+  auto place = waiting_.end();
+  if (overtakes) {
+    const auto in_turn = [](const Waiting& each) { return !each.overtakes; };
+    place = std::ranges::find_if(waiting_, in_turn);
+    // the first one leaves the queue, unless its turn has come
+    if (!waiting_.empty() && place == waiting_.begin() && !queue_.leave(queue_.owner()))
+      place = std::find_if(waiting_.begin() + 1, waiting_.end(), in_turn);
+  }
+  const bool is_first = place == waiting_.begin();
+  waiting_.insert(place, {origin, type, overtakes});
+  if (is_first) enter_first();
   return false;
 }
 
 void Locks::enter_first() {
-  if (!waiting_.empty()) queue_.enter(queue_.owner(), waiting_.front().type);
+  if (waiting_.empty()) return;
+  queue_.enter(queue_.owner(), waiting_.front().type, waiting_.front().overtakes);
 }
 
 void Locks::hold(int origin, LockType type) {

@@ -20,7 +20,8 @@ class Locks {
   Locks(LockWord* word, LockQueue queue) : word_(word), queue_(queue) {}
   // Returns true if the lock is granted at once. Otherwise the origin waits for its turn, which may
   // have come already: the caller must call LockQueue::grant.
-  bool ask(int origin, LockType type);
+  // `overtakes` as in LockQueue::enter.
+  bool ask(int origin, LockType type, bool overtakes = false);
   // Returns false if the origin holds no lock.
   bool release(int origin);
   // Returns the origin whose turn has come, and which holds its lock from now on. The caller must
@@ -36,6 +37,7 @@ class Locks {
   struct Waiting {
     int origin;
     LockType type;
+    bool overtakes;
   };
   void hold(int origin, LockType type);
   void enter_first();
@@ -46,7 +48,9 @@ class Locks {
   // by origin: how often (threads of an origin that holds a shared lock do not request it again,
   // but a faulty peer might)
   std::unordered_map<int, uint32_t> held_;
-  std::vector<Waiting> waiting_;  // the first one is in the queue, or its turn has come
+  // The first one is in the queue, or its turn has come. Behind that, those that overtake come
+  // first.
+  std::vector<Waiting> waiting_;
 };
 
 }  // namespace nearcache::rma

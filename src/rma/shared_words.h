@@ -49,8 +49,8 @@ class Mutex {
 };
 
 // A window's lock at one target, for ranks that get it at once. Others wait in its queue
-// (lock_queue.h); while any do, no rank overtakes them. The lock is lost if a rank has died while
-// taking or releasing it: nobody knows who has it, so nobody gets it any more.
+// (lock_queue.h); while any do, no rank takes it by the word alone. The lock is lost if a rank has
+// died while taking or releasing it: nobody knows who has it, so nobody gets it any more.
 class LockWord {
  public:
   bool try_take(LockType type) { return take(type, exclusive | queue | lost); }

@@ -285,7 +285,7 @@ void Window::lost(int peer) {
   Target* const to = known(rank);
   if (to == nullptr) return;
   if (!to->quiet() && to->error == Status::ok) to->error = Status::lost_peer;
-  to->lock = Lock::none;
+  if (std::exchange(to->lock, Lock::none) == Lock::held) --far_locks_;
   all_is_reached(to);
 }
 

@@ -331,6 +331,7 @@ class Window {
   Status execute_at(const Transfer& transfer, Near* near, bool* refused);
   LockQueue queue_of(Commons* commons) const;
   size_t own_place() const { return node_ != nullptr ? node_->own_place() : 0; }
+  bool overtakes(int rank, LockType type) const;
   void queue_up(Near* near, LockType type);
   void defer(Transfer* transfer, Near* near);
   Mark defer(Near* near, bool unlock);
@@ -389,6 +390,7 @@ class Window {
   bool all_locked_ = false;
   bool told_broken_ = false;
   std::atomic<bool> broken_{false};
+  uint32_t far_locks_ = 0;  // held, or requested by a message
   RankMap<Target> targets_;
   // No message to a target without Traffic has a higher number, so marks of the past stay reached.
   uint64_t highest_number_ = 0;

@@ -80,13 +80,14 @@ void Window::take_lock(Target* to) {
     to->lock = Lock::wanted, to->type = LockType::shared;
   if (to->lock != Lock::wanted) return;
   to->lock = Lock::held;
+  ++far_locks_;
   to->refused = false;
   Traffic& traffic = this->traffic(to);
   // The request has a number, so that the target is not quiet() before it is answered for.
   traffic.locked_at = traffic.issued++;
-  engine_->outbox().append(
-      members_.peer(to->rank),
-      head(to->type == LockType::exclusive ? Kind::lock_exclusive : Kind::lock_shared));
+  Head message = head(to->type == LockType::exclusive ? Kind::lock_exclusive : Kind::lock_shared);
+  message.token = overtakes(to->rank, to->type) ? 1 : 0;
+  engine_->outbox().append(members_.peer(to->rank), message);
 }
 
 void Window::lock(int rank, LockType type, bool no_check) {
@@ -130,6 +131,7 @@ Mark Window::unlock(int rank) {
   Target* const to = known(rank);
   if (to == nullptr) return 0;
   if (std::exchange(to->lock, Lock::none) != Lock::held) return flush(rank);
+  --far_locks_;
   if (engine_->is_lost(members_.peer(rank))) return 0;
   Traffic& traffic = this->traffic(to);
   ask(rank, &traffic, Kind::unlock);
@@ -162,10 +164,22 @@ void Window::free_lock(Near* near) {
 
 // Waiting in a lock's queue
 
+// Whether the lock of a target does not wait for those who wait: a shared one, if this rank has
+// another lock of this window, or has asked for it.
+bool Window::overtakes(int rank, LockType type) const {
+  if (type == LockType::exclusive) return false;
+  const auto uses = [&](const Near& near) {
+    return near.rank != rank && (near.locked || near.queued);
+  };
+  const Target* const to = known(rank);
+  const uint32_t far = far_locks_ - (to != nullptr && to->lock == Lock::held ? 1 : 0);
+  return far > 0 || std::any_of(nears_, nears_ + near_count_, uses);
+}
+
 void Window::queue_up(Near* near, LockType type) {
   near->type = type;
   near->queued = true;
-  queue_of(near->commons).enter(own_place(), type);
+  queue_of(near->commons).enter(own_place(), type, overtakes(near->rank, type));
   // The rank whose turn is next must not wait until this rank's program calls again.
   if (hand_over(*near)) {
     tell_freed(*near);

@@ -140,5 +140,104 @@ TEST(Rma, LockAllKeepsExclusiveLocksOut) {
   EXPECT_EQ(job.word(2, 0), 5u);
 }
 
+// Each has a lock that a writer waits for, and then asks for the one behind the other's writer.
+TEST(Rma, EpochsThatLockAllDoNotWaitForEachOtherBehindThoseThatWait) {
+  for (const int on_node : {1, 2, 4}) {
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      Job job(4, seed, 64, on_node);
+      uint64_t value = 0;
+      const auto reads = [&](int reader, int target) {
+        return job.get(reader, target, 0, &value) && job.flush(reader, target);
+      };
+      job.window(1).lock_all(false);
+      job.window(3).lock_all(false);
+      ASSERT_TRUE(reads(1, 0));
+      ASSERT_TRUE(reads(3, 2));
+      std::vector<Mark> marks;
+      for (const int writer : {0, 2}) {
+        job.window(writer).lock(writer, LockType::exclusive, false);
+        marks.push_back(job.window(writer).lock_now(writer));
+        job.run([] { return false; });
+        EXPECT_FALSE(job.window(writer).reached(writer, marks.back()));
+      }
+      ASSERT_TRUE(reads(1, 2)) << on_node;
+      ASSERT_TRUE(reads(3, 0)) << on_node;
+      for (const int reader : {1, 3}) {
+        job.window(reader).unlock_all();
+        ASSERT_TRUE(job.run([&] { return job.window(reader).all_reached(); }));
+      }
+      for (const int writer : {0, 2}) {
+        const Mark mark = marks[static_cast<size_t>(writer / 2)];
+        ASSERT_TRUE(job.run([&] { return job.window(writer).reached(writer, mark); }));
+        ASSERT_TRUE(job.unlock(writer, writer));
+      }
+    }
+  }
+}
+
+// Also those that had to wait because somebody was writing.
+TEST(Rma, EpochsThatLockAllShareALockAlthoughAWriterHasComeBetween) {
+  for (const int on_node : {1, 2, 4}) {
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      Job job(4, seed, 64, on_node);
+      uint64_t value = 0;
+      job.window(0).lock(0, LockType::exclusive, false);
+      job.window(0).lock_now(0);
+      job.run([] { return false; });
+      std::vector<Mark> marks(4, 0);
+      for (const int rank : {1, 2, 3}) {
+        if (rank == 2) {
+          job.window(rank).lock(0, LockType::exclusive, false);
+        } else {
+          job.window(rank).lock_all(false);
+          ASSERT_TRUE(job.get(rank, 4 - rank, 0, &value) && job.flush(rank, 4 - rank));
+        }
+        ASSERT_TRUE(job.get(rank, 0, 0, &value));
+        marks[static_cast<size_t>(rank)] = job.window(rank).flush(0);
+        job.run([] { return false; });
+        EXPECT_FALSE(job.window(rank).reached(0, marks[static_cast<size_t>(rank)]));
+      }
+      ASSERT_TRUE(job.unlock(0, 0));
+      for (const int rank : {3, 1}) {
+        const Mark mark = marks[static_cast<size_t>(rank)];
+        ASSERT_TRUE(job.run([&] { return job.window(rank).reached(0, mark); })) << on_node;
+        EXPECT_FALSE(job.window(2).reached(0, marks[2]));
+      }
+      for (const int rank : {1, 3}) {
+        job.window(rank).unlock_all();
+        ASSERT_TRUE(job.run([&] { return job.window(rank).all_reached(); }));
+      }
+      ASSERT_TRUE(job.run([&] { return job.window(2).reached(0, marks[2]); }));
+      ASSERT_TRUE(job.unlock(2, 0));
+    }
+  }
+}
+
+// Otherwise epochs that follow each other could keep a writer out for good.
+TEST(Rma, AnEpochThatHasNoLockYetWaitsBehindAWriter) {
+  for (const int on_node : {1, 2, 4}) {
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      Job job(4, seed, 64, on_node);
+      uint64_t value = 0;
+      job.window(1).lock_all(false);
+      ASSERT_TRUE(job.get(1, 0, 0, &value) && job.flush(1, 0));
+      job.window(2).lock(0, LockType::exclusive, false);
+      ASSERT_TRUE(job.get(2, 0, 0, &value));
+      const Mark writes = job.window(2).flush(0);
+      job.run([] { return false; });
+      job.window(3).lock_all(false);
+      ASSERT_TRUE(job.get(3, 0, 0, &value));
+      const Mark reads = job.window(3).flush(0);
+      job.run([] { return false; });
+      EXPECT_FALSE(job.window(3).reached(0, reads)) << on_node;
+      job.window(1).unlock_all();
+      ASSERT_TRUE(job.run([&] { return job.window(2).reached(0, writes); }));
+      EXPECT_FALSE(job.window(3).reached(0, reads)) << on_node;
+      ASSERT_TRUE(job.unlock(2, 0));
+      ASSERT_TRUE(job.run([&] { return job.window(3).reached(0, reads); }));
+    }
+  }
+}
+
 }  // namespace TEST_FILE
 }  // namespace nearcache::rma
