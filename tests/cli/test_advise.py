@@ -979,8 +979,8 @@ def test_folder_and_program_go_when_advise_is_ended_by_a_signal(fake_home, tmp_p
 @pytest.mark.parametrize("windows", [[1], 5, [{"id": "x", "bypass": "y"}], [{"bypass": "y"}]])
 def test_a_damaged_report_beside_the_traces_is_told(nearcache, tmp_path, windows):
     rounds(0, 1, 10, 4).write(tmp_path / "t.0.nctrace")
-    report = {name: {} for name in ("ranks", "totals", "spread", "wall_seconds", "verdict")}
-    report.update(format="nearcache-report", version=3, windows=windows)
+    report = {name: {} for name in ("ranks", "totals", "spread", "verdict")}
+    report.update(format="nearcache-report", version=3, windows=windows, wall_seconds={"mean": 1})
     (tmp_path / "t.report.json").write_text(json.dumps(report))
     done = nearcache("advise", "--from", tmp_path / "t", "--model", "1000,1")
     assert done.returncode == 2 and "t.report.json is damaged" in done.stderr, done.stderr

@@ -31,7 +31,7 @@ from .estimates import (
     storage_for,
     storage_of,
 )
-from .measure import SHARED_STORAGES, ranks_of_a_host
+from .measure import SHARED_STORAGES, ranks_of_a_host, span_seconds
 
 if TYPE_CHECKING:
     from .measure import Evidence
@@ -141,8 +141,7 @@ class Judge:
             (traces[0]["program"], traces[0]["modelled"]) if traces else ("?", "")
         )
         self.whole = not any(trace["dropped"] or trace["cut_short"] for trace in traces)
-        span = evidence.summary["span"]
-        self.span = 1e-9 * (span["last_ns"] - span["first_ns"]) if span else 0.0
+        self.span = span_seconds(evidence.summary)
         self.wall = max(self.span, evidence.run_seconds)
 
     def advice(self) -> Advice:

@@ -9,18 +9,20 @@ import shlex
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from .. import report_file, run, simulate, tables
 from ..ended import run_to_its_end
 from ..errors import NearcacheError, Refused
 from ..files import check_folder
+from ..report_file import Report
 from ..values import MOST_STORAGE
 from .answers import Curve, Replay, Safety, Summary
 
+T = TypeVar("T")
 # suffixes of the traces' prefix
 REPORT = ".report.json"  # of the run; for OpenSHMEM of the second, with shmem_check
 UNCACHED_REPORT = ".uncached.report.json"  # of the run that an OpenSHMEM program's traces are of
@@ -155,10 +157,15 @@ def evidence_of(names: Iterable[str], model: str | None = None) -> Evidence:
     obstacles: dict[int, str] = {}
     incoherent: dict[int, str] = {}
     seconds = 0.0
+
+    def read(report: Report) -> None:
+        nonlocal seconds
+        seconds = max(seconds, mean_seconds(report))
+        obstacles.update(reasons(report, "bypass"))
+        incoherent.update(reasons(report, "incoherent"))
+
     for name in names:
-        seconds = max(seconds, seconds_of(name + REPORT))
-        obstacles.update(reasons_of(name + REPORT, "bypass"))
-        incoherent.update(reasons_of(name + REPORT, "incoherent"))
+        from_report(name + REPORT, read)
     names = simulate.traces(names)
     given = ["--model", model] if model else []
     curve = simulate.ask(names, "--curve", "--mode", "always", *given)
@@ -220,26 +227,35 @@ def shared_replays(names: Sequence[str], given: Sequence[str], curve: Curve) -> 
     return replays
 
 
+def from_report(path: str, read: Callable[[Report], T]) -> T | None:
+    """Return what `read` makes of a run's report; None if there is none."""
+    if not os.path.exists(path):
+        return None
+    report = report_file.load(path)
+    try:
+        return read(report)
+    except report_file.DAMAGE as error:
+        raise report_file.damaged(error, path) from None
+
+
+def mean_seconds(report: Report) -> float:
+    """Return how long a run took, mean over its ranks."""
+    return float(report["wall_seconds"]["mean"])
+
+
 def seconds_of(path: str) -> float:
     """Return how long a run took, mean over its ranks, from its report; 0 if there is none."""
-    if not os.path.exists(path):
-        return 0.0
-    try:
-        return float(report_file.load(path)["wall_seconds"]["mean"])
-    except report_file.DAMAGE as error:
-        raise report_file.damaged(error, path) from None
+    return from_report(path, mean_seconds) or 0.0
 
 
-def reasons_of(path: str, what: Literal["bypass", "incoherent"]) -> dict[int, str]:
-    """Return, by window, why it was not cached (`bypass`) or not coherent (`incoherent`), from the
-    run's report; empty if there is none."""
-    if not os.path.exists(path):
-        return {}
-    try:
-        return {
-            int(window["id"]): str(window[what])
-            for window in report_file.load(path)["windows"]
-            if window.get(what)
-        }
-    except report_file.DAMAGE as error:
-        raise report_file.damaged(error, path) from None
+def reasons(report: Report, what: Literal["bypass", "incoherent"]) -> dict[int, str]:
+    """Return, by window, why it was not cached (`bypass`) or not coherent (`incoherent`)."""
+    return {
+        int(window["id"]): str(window[what]) for window in report["windows"] if window.get(what)
+    }
+
+
+def span_seconds(summary: Summary) -> float:
+    """Return the time from the first record of the traces to the last."""
+    span = summary["span"]
+    return 1e-9 * (span["last_ns"] - span["first_ns"]) if span else 0.0

@@ -9,7 +9,6 @@ save, then cached with `shmem_check`, which compares every hit with the remote d
 
 from __future__ import annotations
 
-import os
 import shlex
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -17,17 +16,18 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .. import report_file, simulate
+from .. import simulate
 from ..command import UPCRUN
 from ..ended import run_to_its_end
 from ..errors import Refused
 from ..plain import plain
 from ..report_counts import api, how_many
+from ..report_file import Report
 from . import text
 from .answers import PageCost, PageRow, PageStudy
 from .estimates import ENOUGH
 from .judgement import LEAST_SECONDS, LEAST_SHARE
-from .measure import REPORT, UNCACHED_REPORT, seconds_of
+from .measure import REPORT, UNCACHED_REPORT, from_report, seconds_of, span_seconds
 
 # of a context's cache, in bytes
 SIZES = (64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20)
@@ -108,20 +108,17 @@ def run_upc(words: Sequence[str], options: dict[str, str]) -> int:
 def contract_of(prefix: str) -> Contract | None:
     """Return what the report beside the traces says of the contract; None if no hit was
     compared."""
-    path = prefix + REPORT
-    if not os.path.exists(path):
-        return None
-    report = report_file.load(path)
-    try:
+
+    def read(report: Report) -> Contract | None:
         checked_by_it = (
             api(report) == "OpenSHMEM" and report["options"].get("shmem_check") == "true"
         )
         found = Contract(
             int(report["totals"].get("hits_checked", 0)), int(report["totals"].get("hits_old", 0))
         )
-    except report_file.DAMAGE as error:
-        raise report_file.damaged(error, path) from None
-    return found if checked_by_it and found.hits_checked > 0 else None
+        return found if checked_by_it and found.hits_checked > 0 else None
+
+    return from_report(prefix + REPORT, read)
 
 
 def is_of_openshmem(names: Iterable[str]) -> bool:
@@ -139,10 +136,8 @@ def judge(names: Sequence[str], model: str | None = None) -> PageAdvice:
     sizes = ("--storage", ",".join(map(str, SIZES)))
     study, summary = simulate.ask(names, *sizes, *given), simulate.ask(names, "--summary")
     contract = next((found for name in names if (found := contract_of(name)) is not None), None)
-    span = summary["span"]
-    wall = 1e-9 * (span["last_ns"] - span["first_ns"]) if span else 0.0
     # A trace begins with the first access.
-    wall = max(wall, *(seconds_of(name + UNCACHED_REPORT) for name in names))
+    wall = max(span_seconds(summary), *(seconds_of(name + UNCACHED_REPORT) for name in names))
     return advice_of(study, wall, contract)
 
 

@@ -87,6 +87,10 @@ class InFlight {
   // If the table is full, the last range is extended to include the new one, and applies to every
   // PE if their PEs differ.
   void add_range(int pe, uint64_t begin, uint64_t end) {
+    for (int i = 0; i < ranges_; ++i)
+      if ((range_[i].pe == pe || range_[i].pe == every_pe) && range_[i].begin <= begin &&
+          end <= range_[i].end)
+        return;
     if (ranges_ < most_ranges) {
       range_[ranges_++] = {pe, begin, end};
       return;
