@@ -9,7 +9,8 @@
 // The shared lock of a rank that has another lock of the window overtakes those who wait for shared
 // locks to be released. Two such ranks that waited in turn, each behind an exclusive request that
 // waits for the other, would wait forever. They are usual where epochs lock all ranks. All others
-// wait in turn, so that epochs that follow each other do not keep a writer out.
+// wait in turn, so that epochs that follow each other do not keep a writer out; but nobody requests
+// a second lock before it has the first (EngineWindow).
 //
 // Each waiting rank has one word, which holds its ticket. So a rank that dies leaves nothing half
 // linked, and is removed by storing 0. All changes are made under a mutex, which is taken over from
@@ -20,7 +21,7 @@
 //     anybody waits in one instruction. So one of them sees the other.
 //   - A rank that grants the lock takes it in the other's name, records that the other holds it,
 //     and then removes the other's ticket. So the lock is not granted twice, and can be released if
-//     the other has died. tests/protocol/lock.pml models all of this, without overtaking.
+//     the other has died. tests/protocol/lock.pml models all of this; overtaking.pml, overtaking.
 //   - If a rank dies while it changes the word, for itself (Held::unsure) or for another
 //     (`granting`), nobody knows who has the lock. It is lost: ranks that wait for it, or request
 //     it later, get an error.

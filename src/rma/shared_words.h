@@ -54,7 +54,7 @@ class Mutex {
 class LockWord {
  public:
   bool try_take(LockType type) { return take(type, exclusive | queue | lost); }
-  // For the first rank of the queue.
+  // For the first rank of the queue, and those that overtake it.
   bool try_take_in_turn(LockType type) { return take(type, exclusive | lost); }
   // Returns true if anybody is in the queue: LockQueue::grant must follow.
   [[gnu::always_inline]] bool release(LockType type) {

@@ -315,6 +315,45 @@ void exclusive_locks_exclude() {
   MPI_Win_unlock(rank, words.win);
 }
 
+// Both ranks lock in the same order, as programs do that hold several locks, so neither may have
+// the second one while it waits for the first: of another target, or of another window.
+void locks_are_taken_in_the_order_of_their_calls() {
+  if (ranks < 3) return;
+  Words one(1), another(1);
+  for (const int type : {MPI_LOCK_SHARED, MPI_LOCK_EXCLUSIVE}) {
+    for (Words* second : {&one, &another}) {
+      const int64_t word = 1;
+      const auto put = [&](const Words& words, int target) {
+        MPI_Put(&word, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, words.win);
+      };
+      if (rank == 1) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, one.win);
+        put(one, 0);
+        MPI_Win_flush(0, one.win);
+        MPI_Send(nullptr, 0, MPI_INT, 2, 0, check::world);
+        usleep(50000);
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, second->win);
+        MPI_Win_unlock(1, second->win);
+        MPI_Win_unlock(0, one.win);
+      } else if (rank == 2) {
+        MPI_Recv(nullptr, 0, MPI_INT, 1, 0, check::world, MPI_STATUS_IGNORE);
+        MPI_Win_lock(type, 0, 0, one.win);
+        MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, second->win);
+        put(*second, 1);
+        put(one, 0);
+        MPI_Win_unlock(0, one.win);
+        MPI_Win_unlock(1, second->win);
+      }
+      MPI_Barrier(check::world);
+    }
+  }
+  for (const Words* words : {&one, &another}) {
+    MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, words->win);
+    EXPECT_EQ(words->memory[0], rank == 1 || (rank == 0 && words == &one) ? 1 : 0);
+    MPI_Win_unlock(rank, words->win);
+  }
+}
+
 void post_start_complete_wait() {
   Words words(2);
   MPI_Group all, to, from;
@@ -1023,6 +1062,7 @@ int main(int argc, char** argv) {
        {"accumulate_of_a_derived_type", accumulate_of_a_derived_type},
        {"counters_by_fetching_operations", counters_by_fetching_operations},
        {"exclusive_locks_exclude", exclusive_locks_exclude},
+       {"locks_are_taken_in_the_order_of_their_calls", locks_are_taken_in_the_order_of_their_calls},
        {"post_start_complete_wait", post_start_complete_wait},
        {"requests", requests},
        {"requests_are_under_way", requests_are_under_way},

@@ -1,5 +1,5 @@
 """The RMA engine: its agent loses no wake-up (agent.pml), epochs of post, start, complete and wait match (pscw.pml), and locks of a node exclude and are handed over in turn, also by
-the dead (lock.pml), and ranks that share memory wake each other (inbox.pml); without any of their rules some run breaks."""
+the dead (lock.pml), those that have another lock overtake (overtaking.pml), and ranks that share memory wake each other (inbox.pml); without any of their rules some run breaks."""
 
 import re
 from pathlib import Path
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
+THREE_READERS = "READERS=3"
 RUNS = {
     "two_threads": ("agent", ""),
     "two_threads_that_wait_twice": ("agent", "TURNS=2 HELPS=0 SEPARATE=0"),
@@ -14,12 +15,14 @@ RUNS = {
     "three_epochs": ("pscw", "ROUNDS=3"),
     "locks": ("lock", ""),
     "inbox": ("inbox", ""),
+    "locks_of_two_targets": ("overtaking", ""),
 }
 LONG_RUNS = {
     "three_threads": ("agent", "THREADS=3 HELPS=0 SEPARATE=0"),
     "a_thread_that_helps_twice": ("agent", "HELPS=2 SEPARATE=0"),
     "inbox_of_many": ("inbox", "MESSAGES=3 COMES=2"),
     "locks_taken_twice": ("lock", "ROUNDS=2 NOBODY_ENDS=1"),
+    "three_readers": ("overtaking", THREE_READERS),
 }
 WAITS_FOR_GOOD, WRONG_EPOCH = "invalid end state", "assertion violated"
 WRONG_TURN = WRONG_EPOCH
@@ -66,6 +69,11 @@ MUTATIONS = {
     "THE_DEAD_KEEP_THEIR_LOCK": ("lock", WAITS_FOR_GOOD),
     "THE_DEAD_KEEP_THEIR_TICKET": ("lock", WAITS_FOR_GOOD),
     "THE_OWNER_IS_NOT_TOLD": ("lock", WAITS_FOR_GOOD),
+    "EVERYBODY_OVERTAKES": ("overtaking", WRONG_TURN),
+    "GOES_ON_WITHOUT_ITS_FIRST_LOCK": ("overtaking", WAITS_FOR_GOOD, THREE_READERS),
+    "NOBODY_OVERTAKES": ("overtaking", WAITS_FOR_GOOD),
+    "PASSES_ONE_WHOSE_TURN_HAS_COME": ("overtaking", WAITS_FOR_GOOD),
+    "STAYS_IN_THE_QUEUE": ("overtaking", WRONG_TURN),
     "GIVES_NO_ROOM_BEFORE_IT_SLEEPS": ("inbox", WAITS_FOR_GOOD),
     "LEAVES_WITHOUT_RINGING": ("inbox", WAITS_FOR_GOOD),
     "LOOKS_BEFORE_IT_WRITES": ("inbox", WAITS_FOR_GOOD),
@@ -93,8 +101,8 @@ def test_every_run_ends_as_it_should(verify, name, sizes):
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
 def test_a_broken_rule_is_noticed(verify, mutation):
-    name, symptom = MUTATIONS[mutation]
-    assert f"pan:1: {symptom}" in verify(model(name), "", mutation)
+    name, symptom, *sizes = MUTATIONS[mutation]
+    assert f"pan:1: {symptom}" in verify(model(name), " ".join(sizes), mutation)
 
 
 @pytest.mark.parametrize(
@@ -104,10 +112,11 @@ def test_a_broken_rule_is_noticed(verify, mutation):
         ("pscw", {"ROUNDS"}),
         ("lock", {"NEAR", "ROUNDS", "NOBODY_ENDS"}),
         ("inbox", {"SENDERS", "MESSAGES", "COMES"}),
+        ("overtaking", {"READERS", "WRITERS"}),
     ],
 )
 def test_every_rule_that_a_model_can_break_is_broken_here(name, sizes):
     found = set(
         re.findall(r"(?:#ifn?def |defined\()(\w+)", model(name).read_text(encoding="utf-8"))
     )
-    assert found - sizes == {mutation for mutation, (of, _) in MUTATIONS.items() if of == name}
+    assert found - sizes == {mutation for mutation, (of, *_) in MUTATIONS.items() if of == name}

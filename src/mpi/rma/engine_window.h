@@ -12,6 +12,8 @@
 // this process. All other calls are executed in full.
 #pragma once
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -51,6 +53,19 @@ struct Target {
   MPI_Count count;
   MPI_Datatype type;
 };
+
+class EngineWindow;
+
+// The last lock of one target that was requested and may not be held yet, of any window. A lock is
+// requested with the first operation, but a rank that waits for one must not hold a later one:
+// programs that lock several targets may do so in the same order everywhere. Other threads do not
+// wait for it, as they may be what its holder waits for. Under the agent's lock, if there are any.
+struct LastLock {
+  EngineWindow* window = nullptr;
+  int rank = 0;
+  pthread_t by = 0;
+};
+inline constinit LastLock last_lock;
 
 class EngineWindow {
  public:
@@ -204,7 +219,8 @@ class EngineWindow {
   // Like the above, for taking and releasing locks; also return false in rare cases.
   [[gnu::always_inline]] bool lock_at_once(rma::Near& near, rma::LockType type) {
     if (context.threaded || all_locked_ || starting_ || fenced_ || !locks_.empty() || held() ||
-        near.reaches(rma::Near::Reach::messages) || near.in_short || !near.take_lock(type))
+        last_lock.window != nullptr || near.reaches(rma::Near::Reach::messages) || near.in_short ||
+        !near.take_lock(type))
       return false;
     begin_short(&near);
     return true;
@@ -221,7 +237,7 @@ class EngineWindow {
   }
   bool lock_all_at_once(int assert) {
     if (context.threaded || assert != 0 || all_locked_ || starting_ || !no_locks() || fenced_ ||
-        held())
+        held() || last_lock.window != nullptr)
       return false;
     rma::Near& own = window_->own();
     if (!own.take_lock(rma::LockType::shared)) return false;
@@ -336,6 +352,8 @@ class EngineWindow {
                          const Target& target, MPI_Op op);
   int lock_in_full(int type, int rank, int assert);
   int begin_lock(int type, int rank, int assert, bool* waits);
+  void await_last_lock();
+  void forget_last_lock(int rank);
   int await_lock(int rank);
   void await_locks_that_are_due(rma::Agent::Lock* lock);
   void await_granted(rma::Agent::Lock* lock, int rank, rma::Mark mark);

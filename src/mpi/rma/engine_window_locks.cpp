@@ -36,7 +36,8 @@ void EngineWindow::hand_over(const rma::Near& near) {
 bool EngineWindow::lock_near(int type, rma::Near* near, int assert) {
   if ((type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) || near == nullptr ||
       context.threaded || assert != 0 || all_locked_ || starting_ || held() ||
-      near->reaches(rma::Near::Reach::messages) || near->in_short || locks_.contains(near->rank))
+      last_lock.window != nullptr || near->reaches(rma::Near::Reach::messages) || near->in_short ||
+      locks_.contains(near->rank))
     return false;
   const auto as = type == MPI_LOCK_SHARED ? rma::LockType::shared : rma::LockType::exclusive;
   if (!near->take_lock(as)) return false;
@@ -48,6 +49,7 @@ bool EngineWindow::lock_near(int type, rma::Near* near, int assert) {
 // If several threads lock targets, each waits for its lock. Otherwise a flush of all by a thread
 // that holds one would wait for another's, and might never end.
 int EngineWindow::lock_in_full(int type, int rank, int assert) {
+  await_last_lock();
   bool waits = false;
   if (const int wrong = begin_lock(type, rank, assert, &waits); wrong != MPI_SUCCESS) return wrong;
   return waits ? await_lock(rank) : MPI_SUCCESS;
@@ -62,6 +64,22 @@ int EngineWindow::await_lock(int rank) {
   await_granted(&lock, rank, mark);
   if (window_->lock_is_awaited(rank)) window_->await_lock(rank, false);
   return settled(window_->take_error(rank));
+}
+
+// Its error is that of the next call that completes operations there.
+void EngineWindow::await_last_lock() {
+  if (!context.threaded && last_lock.window == nullptr) return;
+  rma::Agent::Lock lock(&station_->agent());
+  const LastLock last = last_lock;
+  if (last.window == nullptr || last.by != pthread_self()) return;
+  last_lock = {};
+  if (!last.window->window_->lock_is_due(last.rank)) return;
+  const Mark mark = last.window->window_->flush(last.rank);
+  last.window->await_granted(&lock, last.rank, mark);
+}
+
+void EngineWindow::forget_last_lock(int rank) {
+  if (last_lock.window == this && last_lock.rank == rank) last_lock = {};
 }
 
 // The first thread has not waited for its lock.
@@ -95,7 +113,11 @@ int EngineWindow::begin_lock(int type, int rank, int assert, bool* waits) {
   window_->lock(rank, type == MPI_LOCK_EXCLUSIVE ? LockType::exclusive : LockType::shared,
                 no_check);
   *waits = !no_check && (rank == window_->rank() || several_threads_lock());
-  if (*waits) window_->await_lock(rank, true);
+  if (*waits) {
+    window_->await_lock(rank, true);
+  } else if (!no_check) {
+    last_lock = {this, rank, pthread_self()};
+  }
   station_->agent().send(lock);
   return MPI_SUCCESS;
 }
@@ -111,6 +133,7 @@ int EngineWindow::unlock_in_full(int rank) {
     return MPI_ERR_RMA_SYNC;
   }
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  forget_last_lock(rank);
   close(rank);
   if (!window_->transferred(rank))
     station_->agent().wait(lock, [&] { return window_->transferred(rank); });
@@ -122,6 +145,7 @@ int EngineWindow::unlock_in_full(int rank) {
 }
 
 int EngineWindow::lock_all_in_full(int assert) {
+  await_last_lock();
   if (const int wrong = begin_lock_all(assert); wrong != MPI_SUCCESS) return wrong;
   return await_lock(window_->rank());
 }
