@@ -13,9 +13,10 @@ using nearcache::upc::runtime;
 
 extern "C" {
 
+// A forked child ends alone: the library would wait for an answer that only its parent gets.
 void upc_global_exit(int status) {
   fflush(nullptr);
-  if (runtime.started && !runtime.ending) {
+  if (runtime.started && !runtime.ending && runtime.home.here()) {
     runtime.ending = true;
     shmem_global_exit(status);
   }

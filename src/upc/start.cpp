@@ -98,8 +98,9 @@ void find_near_threads() {
 // Runs at exit(), after the program's handlers and, being registered later, before the OpenSHMEM
 // library's own.
 void end(int status, void*) {
-  if (runtime.ending || !runtime.home.here()) return;
+  if (runtime.ending) return;
   fflush(nullptr);  // a launcher may end the others as soon as one has ended with a nonzero status
+  if (!runtime.home.here()) _Exit(status);  // the library's handler would wait for the threads
   end_barrier(status);
   runtime.ending = true;
   runtime.started = false;
@@ -111,6 +112,7 @@ void start() {
   prepare_surroundings(heap_bytes());
   shmem_init();
   runtime.started = true;
+  runtime.home.settle();
   set_threads(shmem_n_pes(), shmem_my_pe());
   if (ncupc_threads > NCUPC_MAX_THREADS) {
     ncupc_error(nullptr, 0, "start",
@@ -129,7 +131,6 @@ void start() {
   runtime.all_near = internal_barrier(runtime.any_far ? 1 : 0) == 0;
   initialise_statics();
   internal_barrier(0);
-  runtime.home.settle();
   on_exit(end, nullptr);
 }
 

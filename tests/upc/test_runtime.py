@@ -208,6 +208,11 @@ def test_exit_status(shmem, what, status):
         assert result.output.count("goodbye") == 3
 
 
+@pytest.mark.parametrize("end", ["exits", "global-exit", "null"])
+def test_a_forked_child_ends_alone(shmem, end):
+    check(run(shmem, "errors", 2, tcp=True, args=[f"child-{end}"]), 2)
+
+
 def test_same_variable_with_two_layouts(shmem):
     result = run(shmem, "errors", 2, env={"UPC_TEST_PLACE_AGAIN": "1"})
     ends(

@@ -1,6 +1,8 @@
 /* One misuse of the runtime, by name. Each must end all threads with a message that names the
- * thread and this file's line; except free-at-once, which is valid. */
+ * thread and this file's line; except free-at-once and the forked children, which are valid. */
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -93,6 +95,18 @@ static void misuse(const char* what) {
   if (strcmp(what, "exit-all") == 0) {
     atexit(said_goodbye);
     exit(9);
+  }
+  if (strncmp(what, "child-", 6) == 0) {
+    const pid_t child = fork();
+    if (child == 0) {
+      if (strcmp(what, "child-exits") == 0) exit(3);
+      if (strcmp(what, "child-global-exit") == 0) upc_global_exit(3);
+      exit(NCUPC_GET(int, ncupc_make(0, 0, 0)));
+    }
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status), "status %d", status);
+    const int expected = strcmp(what, "child-null") == 0 ? 1 : 3;
+    CHECK(WEXITSTATUS(status) == expected, "status %d", status);
   }
 }
 
