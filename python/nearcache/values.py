@@ -37,6 +37,13 @@ def read_bytes(text: str) -> float | None:
     return _with_unit(text, BYTES, "(?:ib|b)?")
 
 
+def read_heap_size(text: str) -> int | None:
+    """Return the bytes of a UPC thread's shared heap. A plain number means megabytes, as for
+    Berkeley's upcc and upcrun."""
+    size = read_bytes(text + "M" if text.isdigit() else "".join(text.split()))
+    return int(size) if size and float(size).is_integer() else None
+
+
 def read_power(text: str) -> float | None:
     value = read_bytes(text)
     return (

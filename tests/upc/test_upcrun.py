@@ -129,16 +129,16 @@ def test_shared_heap_is_as_large_as_asked_for(program):
         ("512M", 512 << 20),
         ("2g", 2 << 30),
         ("100k", 100 << 10),
-        ("4096", 4096),
+        ("4096B", 4096),
+        ("96", 96 << 20),
         ("1GiB", 1 << 30),
         ("64MB", 64 << 20),
     ],
 )
 def test_sizes_of_the_heap(program, text, size):
-    variables, _ = dumped(
-        "-n", 1, "-shared-heap" if size == 4096 else "--shared-heap", text, program
-    )
-    assert int(variables["NEARCACHE_UPC_SHARED_HEAP"]) == size
+    for name in ("-shared-heap", "--shared-heap"):
+        variables, _ = dumped("-n", 1, name, text, program)
+        assert int(variables["NEARCACHE_UPC_SHARED_HEAP"]) == size
 
 
 @pytest.mark.parametrize("text", ["much", "0", "-1", "12Q", "1e400", 5000 * "9"])

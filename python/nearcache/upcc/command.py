@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ..values import read_bytes, read_count
+from ..values import read_count, read_heap_size
 from .diagnostics import UpcError
 from .preprocess import MAX_THREADS
 
@@ -201,12 +201,10 @@ def thread_count(text: str) -> int:
 
 
 def heap_size(text: str) -> int:
-    """Parse a heap size; return it in bytes. A plain number means megabytes, as for Berkeley's
-    upcc."""
-    size = read_bytes(text + "M" if text.isdigit() else "".join(text.split()))
-    if not size or not float(size).is_integer():
+    size = read_heap_size(text)
+    if not size:
         raise usage(f"-shared-heap needs a size such as 512M, not '{text}'")
-    return int(size)
+    return size
 
 
 def dashed(word: str) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from click.core import ParameterSource
 from .. import __version__, command, run, shmem, tables
 from ..cli import RunCommand
 from ..errors import NearcacheError
-from ..values import read_bytes
+from ..values import read_heap_size
 from . import toolchain
 from .diagnostics import UpcError
 from .preprocess import MAX_THREADS
@@ -84,14 +84,14 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # generic in new version
     name = "size"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        size = read_bytes("".join(str(value).split()))
-        if size is None or size < 1 or not float(size).is_integer():
+        size = read_heap_size(str(value))
+        if not size:
             self.fail(
-                f"{value!r} is not a size: give a number of bytes, with K, M, G or T (512M)",
+                f"{value!r} is not a size: give a number of megabytes, or one with K, M, G or T",
                 param,
                 ctx,
             )
-        return int(size)
+        return size
 
 
 @dataclass
@@ -249,7 +249,7 @@ def plan(
     "heap",
     type=Size(),
     metavar="SIZE",
-    help="Memory of each thread for shared data, such as 512M  [64M]",
+    help="Memory of each thread for shared data, such as 512M; a plain number means megabytes  [64M]",
 )
 @click.option(
     "--shmem-tag",
