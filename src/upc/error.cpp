@@ -30,7 +30,7 @@ void ncupc_error(const char* file, int line, const char* what, const char* forma
   if (file != nullptr)
     length += snprintf(text + length, sizeof text - static_cast<size_t>(length),
                        "%.300s:%d: ", file, line);
-  length += snprintf(text + length, sizeof text - static_cast<size_t>(length), "%s: ", what);
+  length += snprintf(text + length, sizeof text - static_cast<size_t>(length), "%.300s: ", what);
   va_list values;
   va_start(values, format);
   vsnprintf(text + length, sizeof text - static_cast<size_t>(length) - 1, format, values);

@@ -162,6 +162,7 @@ MISUSE = {
     "unlock": ("upc_unlock: this thread does not hold the lock", '"unlock"'),
     "lock-twice": ("upc_lock: this thread holds the lock already", None),
     "lock-null": ("upc_lock: the lock is a null pointer", '"lock-null"'),
+    "long-name": ("xxx: the reason", 'ncupc_error(NCUPC_HERE, name, "the reason")'),
     "null": ("access: through a null pointer to shared", None),
     "null-write": ("access: through a null pointer to shared", None),
     "return-from-collective": ("collective call: another thread has ended without it", None),

@@ -69,6 +69,12 @@ static void misuse(const char* what) {
     upc_lock(lock);
   }
   if (strcmp(what, "lock-null") == 0 && last) upc_lock(NCUPC_NULL);
+  if (strcmp(what, "long-name") == 0 && last) {
+    char name[2000];
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    ncupc_error(NCUPC_HERE, name, "the reason");
+  }
   if (strcmp(what, "null") == 0 && last) (void)NCUPC_GET(int, ncupc_make(0, 0, 0));
   if (strcmp(what, "null-write") == 0 && last) NCUPC_PUT(int, ncupc_make(24, 0, 0), 1);
   if (strcmp(what, "null-strict") == 0 && last) (void)NCUPC_GET_STRICT(int, ncupc_make(8, 0, 0));
