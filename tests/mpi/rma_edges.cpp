@@ -1122,6 +1122,33 @@ void the_end_of_an_epoch_sends_what_waits_for_more() {
   MPI_Win_free(&win);
 }
 
+// Not even if that error is known by then: the next flush returns it.
+void a_put_with_a_request_has_no_error_of_an_earlier_one() {
+  if (!check::cached()) return check::skip("hosts find other errors");
+  Words words(4), other(4);
+  const int64_t one = 1;
+  int64_t got[2] = {};
+  MPI_Request requests[2];
+  const int to = next_rank();
+  MPI_Win_lock_all(0, words.win);
+  MPI_Win_lock_all(0, other.win);
+  MPI_Put(&one, 1, MPI_INT64_T, to, 4, 1, MPI_INT64_T, words.win);
+  MPI_Get(&got[0], 1, MPI_INT64_T, to, 0, 1, MPI_INT64_T, words.win);
+  MPI_Get(&got[1], 1, MPI_INT64_T, to, 0, 1, MPI_INT64_T, other.win);
+  MPI_Win_flush(to, other.win);  // answers come in order
+  EXPECT_EQ(MPI_Rput(&one, 1, MPI_INT64_T, to, 1, 1, MPI_INT64_T, words.win, &requests[0]),
+            MPI_SUCCESS);
+  EXPECT_EQ(MPI_Raccumulate(&one, 1, MPI_INT64_T, to, 2, 1, MPI_INT64_T, MPI_SUM, words.win,
+                            &requests[1]),
+            MPI_SUCCESS);
+  EXPECT_EQ(class_of(MPI_Win_flush(to, words.win)), MPI_ERR_RMA_RANGE);
+  EXPECT_EQ(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE), MPI_SUCCESS);
+  MPI_Win_unlock_all(other.win);
+  EXPECT_EQ(MPI_Win_unlock_all(words.win), MPI_SUCCESS);
+  MPI_Barrier(check::world);
+  EXPECT_EQ(words.memory[1] + words.memory[2], 2);
+}
+
 // Complete whatever else is in flight to the same target; here, a get that waits for a lock.
 void puts_with_a_request_are_complete_at_once() {
   if (!check::cached()) return check::skip("hosts need not");
@@ -1483,6 +1510,8 @@ int main(int argc, char** argv) {
         {"datatypes_of_all_shapes", datatypes_of_all_shapes},
         {"the_end_of_an_epoch_sends_what_waits_for_more",
          the_end_of_an_epoch_sends_what_waits_for_more},
+        {"a_put_with_a_request_has_no_error_of_an_earlier_one",
+         a_put_with_a_request_has_no_error_of_an_earlier_one},
         {"puts_with_a_request_are_complete_at_once", puts_with_a_request_are_complete_at_once},
         {"messages_move_while_calls_in_a_passive_epoch_wait",
          messages_move_while_calls_in_a_passive_epoch_wait},

@@ -363,7 +363,8 @@ int EngineWindow::compare_and_swap(const void* origin, const void* compare, void
 // If the operation is complete, as all are that do not fetch, the request is the host's, of a get
 // from MPI_PROC_NULL on the handle (handles.h keeps an epoch open for that). A fetch is sent at
 // once if no other one is in flight; otherwise together with those that follow it, when one of them
-// is waited for.
+// is waited for. What is known to have failed may be an earlier operation: a put or an accumulate,
+// of which nobody knows more than that it was issued, leaves that to the next synchronisation.
 int EngineWindow::make_request(int rc, int rank, bool fetches, MPI_Request* request) {
   if (rc != MPI_SUCCESS) return rc;
   Status status = Status::ok;
@@ -375,7 +376,7 @@ int EngineWindow::make_request(int rc, int rank, bool fetches, MPI_Request* requ
       mark = window_->flush_local(rank);
       if (engine_fetches().idle()) station_->agent().send(lock);
       complete = !fetches || window_->reached(rank, mark);
-      if (complete) status = window_->take_error(rank);
+      if (complete && fetches) status = window_->take_error(rank);
     }
     if (!complete) return engine_fetches().begin(*this, window_, rank, mark, request);
   }
