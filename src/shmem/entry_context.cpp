@@ -103,6 +103,7 @@ int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t* ctx) {
 
 void shmem_team_destroy(shmem_team_t team) {
   if (!active()) return next.team_destroy(team);
+  calling = "shmem_team_destroy";
   close_channels_of(nearcache::handle_bits(team));
   const Wait around;
   next.team_destroy(team);

@@ -66,6 +66,7 @@ void shmem_finalize(void) {
   if (inside == 0 && ends_a_nested_one()) {
     context.starts -= 1;
     if (!active()) return next.finalize();
+    calling = "shmem_finalize";
     const Barrier around;
     return next.finalize();
   }

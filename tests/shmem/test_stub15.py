@@ -101,6 +101,10 @@ MODELLED = [
     "own_memory_in_a_team_is_near_in_a_model",
     "pointers_into_other_pes_are_null_in_a_model",
 ]
+CHECKED = {
+    "old_data_after_the_end_of_a_team": "shmem_team_destroy",
+    "old_data_after_an_inner_finalize": "shmem_finalize",
+}
 UNCACHED = ["caching_is_denied_where_there_is_no_memory_for_it"]
 
 
@@ -115,7 +119,7 @@ def run_case(name, **variables):
 
 def test_every_case_is_run():
     assert sorted(run_case("list").check().output.split()) == sorted(
-        CASES + CHEAP_IS_CACHED + MODELLED + UNCACHED
+        [*CASES, *CHEAP_IS_CACHED, *MODELLED, *CHECKED, *UNCACHED]
     )
 
 
@@ -132,6 +136,12 @@ def test_where_pes_that_are_near_are_cached(name):
 @pytest.mark.parametrize("name", MODELLED)
 def test_where_another_pe_is_a_second_away(name):
     run_case(name, NEARCACHE_MODEL="1e9,0").check()
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_the_last_acquire_is_named(name):
+    output = run_case(name, NEARCACHE_SHMEM_CHECK="1").check().output
+    assert f"; the last acquire was {CHECKED[name]};" in output
 
 
 @pytest.mark.parametrize("name", UNCACHED)

@@ -59,6 +59,18 @@ static void ends_within_others_are_barriers(void) {
   shmem_init(); /* for the end of the program */
 }
 
+/* Run with shmem_check, whose message names the last acquire. */
+static void old_data_after_an_inner_finalize(void) {
+  long got[50];
+  shmem_init();
+  shmem_barrier_all();
+  shmem_finalize();
+  for (int i = 0; i < 2; i++) {
+    shmem_getmem(got, near_word(), sizeof got, 1);
+    *(long*)stub_remote(near_word()) = 5;
+  }
+}
+
 /* An unknown call may do anything, also to other contexts. */
 static void an_unknown_call_comes_after_what_was_written(void) {
   const shmem_ctx_t ctx = made_by(SHMEM_TEAM_WORLD);
@@ -98,6 +110,7 @@ const struct stub_case since16_cases[] = {
     {"blocks_are_ordered_to_their_last_element", blocks_are_ordered_to_their_last_element},
     {"no_blocks_touch_nothing", no_blocks_touch_nothing},
     {"ends_within_others_are_barriers", ends_within_others_are_barriers},
+    {"old_data_after_an_inner_finalize", old_data_after_an_inner_finalize},
     {"an_unknown_call_comes_after_what_was_written", an_unknown_call_comes_after_what_was_written},
     {"an_unknown_call_may_not_be_complete", an_unknown_call_may_not_be_complete},
     {"pointers_into_other_pes_are_null_in_a_model", pointers_into_other_pes_are_null_in_a_model},

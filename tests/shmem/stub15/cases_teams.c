@@ -125,6 +125,17 @@ static void a_team_that_goes_completes_what_was_written(void) {
   EXPECT(remote_value(team_word() + 1024) == 8);
 }
 
+/* Run with shmem_check, whose message names the last acquire. */
+static void old_data_after_the_end_of_a_team(void) {
+  long got[50];
+  shmem_barrier_all();
+  shmem_team_destroy(stub_team_reversed);
+  for (int i = 0; i < 2; i++) {
+    shmem_getmem(got, team_word(), sizeof got, 1);
+    set_remote(team_word(), 5);
+  }
+}
+
 const struct stub_case team_cases[] = {
     {"what_goes_through_a_teams_context_is_cached", what_goes_through_a_teams_context_is_cached},
     {"own_memory_in_a_team_is_never_cached", own_memory_in_a_team_is_never_cached},
@@ -136,4 +147,5 @@ const struct stub_case team_cases[] = {
      pes_that_a_team_has_not_are_left_to_the_library},
     {"a_team_that_is_not_told_is_passed_on", a_team_that_is_not_told_is_passed_on},
     {"a_team_that_goes_completes_what_was_written", a_team_that_goes_completes_what_was_written},
+    {"old_data_after_the_end_of_a_team", old_data_after_the_end_of_a_team},
     {NULL, NULL}};
