@@ -165,7 +165,7 @@ def found(row):
 def releasing(row, call):
     request = row.arguments[0]
     return (
-        f"  if (!requests_tracked()) [[likely]]\n    return {call};\n  RequestWatch watch(1, {request});\n"
+        f"  if (!requests_known()) [[likely]]\n    return {call};\n  RequestWatch watch(1, {request});\n"
         f"  watch.to_be_released({request});\n  const int code = {call};\n  watch.released(code);\n  return code;\n"
     )
 
@@ -184,7 +184,7 @@ def passing(row, call):
 def not_keeping(row, call):
     count, requests = row.arguments
     return (
-        f"  if (requests_tracked()) [[unlikely]]\n    RequestWatch({count}, {requests}).not_to_be_kept({requests});\n"
+        f"  if (requests_known()) [[unlikely]]\n    RequestWatch({count}, {requests}).not_to_be_kept({requests});\n"
         f"  const int code = {call};\n  note_acquire();\n  return code;\n"
     )
 
