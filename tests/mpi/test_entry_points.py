@@ -62,7 +62,7 @@ ACQUIRES_NOTHING = {
     "its return says no more than that a buffer may be used again, or that something is written": r"""
         (Send|Bsend|Rsend|Stream_send)(_c)? Buffer_flush (Comm|Session)_flush_buffer File_write(_at|_shared)?(_c)? Close_port""",
     "nobody waits for the request, nor for what is cancelled": r"Request_free Cancel",
-    "there are no windows yet, or no more": r"Init(_thread)? Session_(init|finalize) Finalize Abort",
+    "there are no windows yet, or no more": r"Init(_thread)? Session_init Finalize Abort",
     "a port is known to others by what the program does with its name": r"Open_port",
     "it is this rank's own memory": r"Win_(attach|detach)",
     "threads and streams of this process": r"Stream_(create|free|progress) (Start|Stop)_progress_thread Async_(start|spawn)",

@@ -91,6 +91,7 @@ int MPI_Session_finalize(MPI_Session* session) {
     }
     if (end) context_start();
   }
+  context.acquire();  // it may synchronise, and other windows than those of the session are left
   return rc;
 }
 #endif
