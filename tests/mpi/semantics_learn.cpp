@@ -266,6 +266,14 @@ void add_other_windows(std::vector<Row>& rows) {
                         MPI_NO_OP, place.other, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }));
+  // Collective, so it may synchronise: here, something else does.
+  rows.push_back({"other_window_set_info", [](Place& place) {
+                    MPI_Info nothing;
+                    MPI_Info_create(&nothing);
+                    HIDDEN(MPI_Barrier)(W);
+                    MPI_Win_set_info(place.other, nothing);
+                    MPI_Info_free(&nothing);
+                  }});
   rows.push_back({"other_window_fence", [](Place&) {
                     MPI_Win made;
                     HIDDEN(MPI_Win_create)(S, 4, 1, MPI_INFO_NULL, W, &made);
