@@ -27,6 +27,22 @@ void kept_over_barriers(Access access) {
   });
 }
 
+// Such a fence ends no epoch, and may return before any other rank has entered it.
+void nothing_is_kept_over_a_fence_that_nothing_precedes() {
+  Wanted wanted;
+  wanted.access = Access::fence;
+  with_window(wanted, [](Window& window) {
+    settle(window);
+    for (int turn = 0; turn < 3; ++turn) {
+      MPI_Win_fence(MPI_MODE_NOPRECEDE, window.win);
+      const uint64_t before = kept(window);
+      read_all(window);
+      if (check::rank == reader && check::cached()) EXPECT_EQ(kept(window), before);
+      check::hidden_barrier();
+    }
+  });
+}
+
 void another_thread_stores(Window& window) {
   const int64_t value = window.next();
   if (check::rank == owner) std::thread([&] { window.store(place, value); }).join();
@@ -291,6 +307,8 @@ void add_stores(std::vector<check::Case>& cases) {
   cases.push_back(
       {"kept_over_barriers_without_check", [] { kept_over_barriers(Access::no_check); }});
   cases.push_back({"kept_over_barriers_with_fences", [] { kept_over_barriers(Access::fence); }});
+  cases.push_back({"nothing_is_kept_over_a_fence_that_nothing_precedes",
+                   nothing_is_kept_over_a_fence_that_nothing_precedes});
   cases.push_back({"kept_over_barriers_with_locks", [] { kept_over_barriers(Access::locks); }});
   add("store_then_barrier", owner_stores, barrier);
   add("store_then_message", owner_stores, owner_sends);

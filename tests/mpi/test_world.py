@@ -93,6 +93,18 @@ def test_a_communicator_beyond_the_own_world_is_left_alone(mpi, preload):
     assert "does not answer" not in result.output
 
 
+@pytest.mark.few_mpis
+def test_no_phase_is_quiet_after_a_window_beyond_the_own_world(mpi, preload):
+    env = {"NEARCACHE_QUIET_AFTER": "0", "NEARCACHE_LONGEST_AGE": "3600s"}
+    result = launch.run(mpi, 2, "world", "quiet_beyond", env=env, timeout=60)
+    if (
+        result.code != 0
+        and launch.run(mpi, 2, "world", "quiet_beyond", preload=False, timeout=60).code != 0
+    ):
+        pytest.skip("this MPI cannot spawn here")
+    assert all(each > 0 for each in hits(result.check(), "quiet_beyond"))
+
+
 @pytest.mark.one_mpi
 def test_the_report_is_whole_where_no_window_spans_all_ranks(mpi, preload, tmp_path):
     report = tmp_path / "report.json"

@@ -2,6 +2,7 @@
 #ifndef NEARCACHE_TESTS_WORDS_H
 #define NEARCACHE_TESTS_WORDS_H
 
+#include <algorithm>
 #include <initializer_list>
 #include <utility>
 
@@ -12,7 +13,8 @@ class Words {
  public:
   using Keys = std::initializer_list<std::pair<const char*, std::string>>;
 
-  explicit Words(int64_t words, const char* mode = "always", Keys keys = {})
+  // `allocated`: by MPI, so that gets are mostly complete at once; `memory` is then but a copy.
+  explicit Words(int64_t words, const char* mode = "always", Keys keys = {}, bool allocated = false)
       : memory(words), count(words) {
     MPI_Info info = check::info("nearcache_mode", mode);
     for (const auto& [key, value] : keys) {
@@ -21,7 +23,13 @@ class Words {
     for (int64_t i = 0; i < words; i++) {
       memory[i] = word(check::rank, i);
     }
-    MPI_Win_create(memory.data(), words * 8, 8, info, MPI_COMM_WORLD, &win);
+    if (allocated) {
+      int64_t* base = nullptr;
+      MPI_Win_allocate(words * 8, 8, info, MPI_COMM_WORLD, &base, &win);
+      std::copy(memory.begin(), memory.end(), base);
+    } else {
+      MPI_Win_create(memory.data(), words * 8, 8, info, MPI_COMM_WORLD, &win);
+    }
     MPI_Info_free(&info);
     check::hidden_barrier();
     MPI_Win_lock_all(0, win);

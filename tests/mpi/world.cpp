@@ -42,13 +42,13 @@ nearcache_stats stats(MPI_Win win) {
 // A window of words on `comm`; each rank reads its neighbour's `rounds` times.
 class Words {
  public:
-  explicit Words(MPI_Comm comm) {
+  explicit Words(MPI_Comm comm, const char* mode = "always") {
     MPI_Comm_rank(comm, &rank_);
     MPI_Comm_size(comm, &ranks_);
     for (int i = 0; i < count; ++i) memory_[i] = 100 * rank_ + i;
     MPI_Info info;
     MPI_Info_create(&info);
-    MPI_Info_set(info, "nearcache_mode", "always");
+    MPI_Info_set(info, "nearcache_mode", mode);
     MPI_Win_create(memory_, sizeof memory_, sizeof *memory_, info, comm, &win_);
     MPI_Info_free(&info);
     MPI_Barrier(comm);
@@ -133,7 +133,7 @@ void read_in_many_groups() {
 
 // The child runs without Nearcache. After the merged communicator, the parents' own communicator is
 // cached as before.
-void read_beyond_the_world(char* program) {
+void read_with_a_child(char* program) {
   MPI_Comm children, all;
   char way[] = "child";
   char* arguments[] = {way, nullptr};
@@ -145,7 +145,23 @@ void read_beyond_the_world(char* program) {
   expect(shared.end(all).hits_full == 0, "a window that reaches into another job is cached");
   MPI_Comm_free(&all);
   MPI_Comm_disconnect(&children);
+}
+
+void read_beyond_the_world(char* program) {
+  read_with_a_child(program);
   read_in_world();
+}
+
+// The child would tell no reader of its writes.
+void read_quietly_before_and_after_a_child(char* program) {
+  Words words(MPI_COMM_WORLD, "transparent");
+  words.read(3);
+  const uint64_t hits = stats(words.win()).hits_full;
+  expect(hits > 0 || nearcache_get_stats == nullptr, "there is no quiet phase");
+  read_with_a_child(program);
+  words.read(3);
+  expect(words.end(MPI_COMM_WORLD).hits_full == hits, "there is a quiet phase");
+  tell(world_rank(), hits);
 }
 
 void be_a_child() {
@@ -405,6 +421,7 @@ int main(int argc, char** argv) {
   if (way == "halves") read_in_halves();
   if (way == "many_groups") read_in_many_groups();
   if (way == "beyond") read_beyond_the_world(argv[0]);
+  if (way == "quiet_beyond") read_quietly_before_and_after_a_child(argv[0]);
   if (way == "child") be_a_child();
   if (way == "end") end_with_a_window();
   if (way == "late") read_with_a_late_rank();
