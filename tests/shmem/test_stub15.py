@@ -42,6 +42,7 @@ ORDER = [
     "polling_by_strided_gets_starts_all",
     "spinning_on_non_blocking_atomics_starts_all",
     "a_flag_after_any_call_that_orders_goes_at_once",
+    "a_flag_after_a_quiet_of_the_only_context_goes_at_once",
     "only_the_first_word_goes_at_once",
     "the_end_of_a_teams_context_acquires",
     "the_end_of_an_unknown_context_acquires",
@@ -76,6 +77,8 @@ SINCE16 = [
     "no_blocks_touch_nothing",
     "ends_within_others_are_barriers",
     "an_unknown_call_comes_after_what_was_written",
+    "an_unknown_call_acquires",
+    "what_an_unknown_call_put_is_complete_before_there_is_a_cache",
     "an_unknown_call_may_not_be_complete",
 ]
 THREADS = [

@@ -175,6 +175,16 @@ static void a_flag_after_any_call_that_orders_goes_at_once(void) {
   FLAG_AFTER(fetch);
 }
 
+/* Without other contexts, whether or not anything was written. */
+static void a_flag_after_a_quiet_of_the_only_context_goes_at_once(void) {
+  for (int quiets = 1; quiets <= 2; quiets++) {
+    begin();
+    for (int i = 0; i < quiets; i++) shmem_quiet();
+    shmem_long_p(flag() + 256 * quiets, 1, 1);
+    EXPECT(put_arrived(flag() + 256 * quiets));
+  }
+}
+
 static void only_the_first_word_goes_at_once(void) {
   shmem_barrier_all();
   stub_clear();
@@ -285,13 +295,15 @@ static void a_context_that_goes_completes_what_was_written(void) {
 
 /* The value of the get is known after the quiet, and may tell what others wrote before it. */
 static void a_quiet_after_a_non_blocking_get_acquires(void) {
-  long value = 0;
-  begin();
-  (void)shmem_long_g(other(), 1);
-  shmem_long_get_nbi(&value, flag(), 1, 1);
-  *(long*)stub_remote(other()) = 7;
-  shmem_quiet();
-  EXPECT(shmem_long_g(other(), 1) == 7);
+  for (int pe = 0; pe < 2; pe++) { /* also of own memory, which no cache holds */
+    long value = 0;
+    begin();
+    (void)shmem_long_g(other(), 1);
+    shmem_long_get_nbi(&value, flag(), 1, pe);
+    *(long*)stub_remote(other()) = 7 + pe;
+    shmem_quiet();
+    EXPECT(shmem_long_g(other(), 1) == 7 + pe);
+  }
 }
 
 /* The program's own transfers may be in flight. */
@@ -393,6 +405,8 @@ const struct stub_case order_cases[] = {
     {"spinning_on_non_blocking_atomics_starts_all", spinning_on_non_blocking_atomics_starts_all},
     {"a_flag_after_any_call_that_orders_goes_at_once",
      a_flag_after_any_call_that_orders_goes_at_once},
+    {"a_flag_after_a_quiet_of_the_only_context_goes_at_once",
+     a_flag_after_a_quiet_of_the_only_context_goes_at_once},
     {"only_the_first_word_goes_at_once", only_the_first_word_goes_at_once},
     {"the_end_of_a_teams_context_acquires", the_end_of_a_teams_context_acquires},
     {"the_end_of_an_unknown_context_acquires", the_end_of_an_unknown_context_acquires},

@@ -85,6 +85,26 @@ static void an_unknown_call_comes_after_what_was_written(void) {
   EXPECT(stub_call(stub_calls() - 1)->count == 0 && arrived("shmemx_stub_anything") == 1);
 }
 
+/* The program may have learned by it what others wrote. */
+static void an_unknown_call_acquires(void) {
+  const shmem_ctx_t contexts[] = {SHMEM_CTX_DEFAULT, made_by(SHMEM_TEAM_WORLD)};
+  for (int i = 0; i < 2; i++) {
+    (void)shmem_ctx_long_g(contexts[i], near_word(), 1);
+    *(long*)stub_remote(near_word()) = 30 + i;
+    (void)shmem_teleport(far_word(), 1, 1);
+    EXPECT(shmem_ctx_long_g(contexts[i], near_word(), 1) == 30 + i);
+  }
+}
+
+/* A cache that comes later does not know what the call has put. */
+static void what_an_unknown_call_put_is_complete_before_there_is_a_cache(void) {
+  const shmem_ctx_t ctx = made_by(SHMEM_TEAM_WORLD);
+  (void)shmem_teleport(near_word(), 1, 1);
+  stub_clear();
+  (void)shmem_ctx_long_g(ctx, near_word(), 1);
+  EXPECT(arrived("shmem_ctx_quiet") == 1);
+}
+
 /* The operations that it started are complete at the next quiet. */
 static void an_unknown_call_may_not_be_complete(void) {
   const shmem_ctx_t contexts[] = {SHMEM_CTX_DEFAULT, made_by(SHMEM_TEAM_WORLD)};
@@ -112,6 +132,9 @@ const struct stub_case since16_cases[] = {
     {"ends_within_others_are_barriers", ends_within_others_are_barriers},
     {"old_data_after_an_inner_finalize", old_data_after_an_inner_finalize},
     {"an_unknown_call_comes_after_what_was_written", an_unknown_call_comes_after_what_was_written},
+    {"an_unknown_call_acquires", an_unknown_call_acquires},
+    {"what_an_unknown_call_put_is_complete_before_there_is_a_cache",
+     what_an_unknown_call_put_is_complete_before_there_is_a_cache},
     {"an_unknown_call_may_not_be_complete", an_unknown_call_may_not_be_complete},
     {"pointers_into_other_pes_are_null_in_a_model", pointers_into_other_pes_are_null_in_a_model},
     {NULL, NULL}};
