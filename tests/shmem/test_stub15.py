@@ -56,6 +56,7 @@ ORDER = [
     "a_quiet_after_a_non_blocking_get_acquires",
     "a_quiet_goes_down_though_nothing_was_written",
     "what_was_fetched_ahead_is_here_after_a_quiet",
+    "a_range_becomes_uncached",
     "a_put_to_an_uncached_range_goes_at_once",
     "what_follows_a_put_with_a_used_signal_is_ordered_behind_it",
 ]

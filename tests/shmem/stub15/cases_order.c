@@ -160,6 +160,8 @@ static void set_lock(shmem_ctx_t ctx) { (void)ctx, shmem_set_lock(other()); }
 static void allocate(shmem_ctx_t ctx) { (void)ctx, (void)shmem_malloc(64); }
 static void fetch(shmem_ctx_t ctx) { (void)ctx, (void)shmem_long_atomic_fetch(other(), 1); }
 
+static void destroy(shmem_ctx_t ctx) { (void)ctx, shmem_ctx_destroy(made_by(SHMEM_TEAM_WORLD)); }
+
 static void a_flag_after_any_call_that_orders_goes_at_once(void) {
   FLAG_AFTER(barrier_all);
   FLAG_AFTER(sync_all);
@@ -173,6 +175,7 @@ static void a_flag_after_any_call_that_orders_goes_at_once(void) {
   FLAG_AFTER(set_lock);
   FLAG_AFTER(allocate);
   FLAG_AFTER(fetch);
+  FLAG_AFTER(destroy);
 }
 
 /* Without other contexts, whether or not anything was written. */
@@ -377,6 +380,19 @@ static void a_forked_child_writes_nothing_back(void) {
   EXPECT(put_arrived(other()) && remote_value(other()) == 7);
 }
 
+/* What was written there is complete, and what was read there is served no more. */
+static void a_range_becomes_uncached(void) {
+  begin();
+  (void)shmem_long_g(other(), 1);
+  shmem_long_p(flag(), 5, 1);
+  EXPECT(!put_arrived(flag()));
+  EXPECT(nearcache_shmem_uncached(flag(), sizeof(long)) == NEARCACHE_SHMEM_OK);
+  EXPECT(put_arrived(flag()) && arrived("quiet") == 1);
+  EXPECT(nearcache_shmem_uncached(other(), sizeof(long)) == NEARCACHE_SHMEM_OK);
+  *(long*)stub_remote(other()) = 9;
+  EXPECT(shmem_long_g(other(), 1) == 9);
+}
+
 /* The fence that makes way for a signal in flight comes before the data of the same call. */
 static void what_follows_a_put_with_a_used_signal_is_ordered_behind_it(void) {
   uint64_t* signal = (uint64_t*)word_at(48 << 10);
@@ -424,6 +440,7 @@ const struct stub_case order_cases[] = {
     {"a_quiet_after_a_non_blocking_get_acquires", a_quiet_after_a_non_blocking_get_acquires},
     {"a_quiet_goes_down_though_nothing_was_written", a_quiet_goes_down_though_nothing_was_written},
     {"what_was_fetched_ahead_is_here_after_a_quiet", what_was_fetched_ahead_is_here_after_a_quiet},
+    {"a_range_becomes_uncached", a_range_becomes_uncached},
     {"a_put_to_an_uncached_range_goes_at_once", a_put_to_an_uncached_range_goes_at_once},
     {"what_follows_a_put_with_a_used_signal_is_ordered_behind_it",
      what_follows_a_put_with_a_used_signal_is_ordered_behind_it},
