@@ -131,7 +131,7 @@ int opening(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns learns,
             After after) {
   Window* window = context.windows.find(handle);
   if (window != nullptr && window->locks_deferred()) [[unlikely]]
-    window->confirm_served(Targets::all());
+    window->confirm_served(Targets::all());  // whoever needs a lock that is refused here asks again
   const int rc = passed_down(kind, call);
   if (window != nullptr && rc == MPI_SUCCESS) {
     const WindowLock lock(window->mutex());
