@@ -151,9 +151,9 @@ def make(mpicc: Sequence[str], oshcc: Sequence[str], prefix: Path, jobs: int) ->
 )
 @click.option(
     "--prefix",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=click.Path(file_okay=False),
     metavar="FOLDER",
-    help="Install there; NEARCACHE_HOME must then name it  [default: a folder that is found automatically]",
+    help="Install there; NEARCACHE_HOME must then name it  [default: ~/.local/share/nearcache/VERSION]",
 )
 @click.option(
     "-j",
@@ -162,17 +162,17 @@ def make(mpicc: Sequence[str], oshcc: Sequence[str], prefix: Path, jobs: int) ->
     default=lambda: len(os.sched_getaffinity(0)),
     help="Parallel compilations  [default: one per core]",
 )
-def build(mpicc: tuple[str, ...], oshcc: tuple[str, ...], prefix: Path | None, jobs: int) -> None:
+def build(mpicc: tuple[str, ...], oshcc: tuple[str, ...], prefix: str | None, jobs: int) -> None:
     """Build the objects for your MPIs and OpenSHMEMs, by default for all that are found.
 
     Needs CMake and a C++20 compiler. The prefix has the headers and the CMake package of the last build, and keeps the objects
     of earlier ones.
     """
-    place = place_for(prefix)
+    place = place_for(Path(prefix) if prefix else None)
     with ended.signals_as_exceptions():
         tags = make(mpicc, oshcc, place, jobs)
     click.echo(f"{place}: {', '.join(tags)}")
-    if prefix is not None:
+    if prefix:
         click.echo(f"export NEARCACHE_HOME={shlex.quote(str(place))}")
 
 

@@ -161,6 +161,8 @@ def locate_in_launcher(word: str, folder: str = "") -> str | None:
 
 def why_not_located(word: str, folder: str = "") -> str:
     """Return what is wrong with a word for which locate() or locate_in_launcher() found nothing."""
+    if not word:
+        return "the name of the program is empty"
     path = os.path.join(folder, word)
     if os.path.isdir(path):
         return f"{word} is a folder, not a program"

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 import click
+from click.core import ParameterSource
 
 from .plain import plain_lines
 
@@ -82,6 +83,18 @@ class Command(click.Command):
         path = f"{parent.command_path if parent else ''} {info_name}".strip()
         with usage_in_one_line(self.error_class, path):
             return super().make_context(info_name, args, parent, **more)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        rest = super().parse_args(ctx, args)
+        for parameter in self.params:  # without options of the library's table, which may be empty
+            value = ctx.params.get(parameter.name or "")
+            if (
+                "" in (value if isinstance(value, tuple) else (value,))
+                and parameter.type != click.UNPROCESSED
+                and ctx.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+            ):
+                raise click.BadParameter("it is empty", ctx, parameter)
+        return rest
 
     def invoke(self, ctx: click.Context) -> Any:
         with usage_in_one_line(self.error_class, ctx.command_path):

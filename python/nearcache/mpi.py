@@ -210,7 +210,7 @@ def _by_launcher(launcher: str, reason: str) -> Mpi:
             if launcher
             else "there is no launcher from which its MPI could be determined"
         )
-        raise Refused(f"{reason}, and {seen}. Specify it: nearcache run --mpi TAG")
+        raise Refused(f"{reason}, and {seen}. Specify it by --mpi TAG")
     return found
 
 
@@ -231,7 +231,7 @@ def of_program(
     path = (command.locate_in_launcher if launcher else command.locate)(word, folder=folder)
     if not path:
         # Without a launcher, a name in PATH has nothing to do with the working directory's files.
-        beside = launcher or "/" in word
+        beside = launcher or "/" in word or not word
         raise Refused(
             command.why_not_located(word, folder) if beside else f"there is no program {word}"
         )
@@ -279,6 +279,6 @@ def of_binary(path: str, environment: Mapping[str, str] | None = None) -> list[M
     if not found:
         raise Refused(
             f"{path} uses no MPI: none of the libraries it loads is an MPI or an OpenSHMEM. "
-            "If it loads one while it runs, name it: nearcache run --mpi TAG"
+            "If it loads one while it runs, name it by --mpi TAG"
         )
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 from .errors import NearcacheError
@@ -31,7 +32,8 @@ def read(file: str) -> Any:
     """Return the JSON in a file, which may be a pipe."""
     name = name_of(file)
     try:
-        text = sys.stdin.read() if file == "-" else open(file, encoding="utf-8").read()
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        text = data.decode("utf-8-sig")  # editors of other systems mark UTF-8 at its beginning
     except (OSError, UnicodeDecodeError) as error:
         raise NearcacheError(
             f"cannot read {name}: {getattr(error, 'strerror', None) or error}"

@@ -82,6 +82,7 @@ def test_program_without_mpi_is_refused():
 
 def test_missing_program_is_refused():
     assert "there is no program ./missing" in refused("./missing")
+    assert "the name of the program is empty" in refused("")
 
 
 def test_file_that_cannot_be_executed_is_not_called_missing(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,16 @@ def test_every_part_of_a_report_has_a_type():
 
 def test_report_is_read_from_standard_input(nearcache):
     assert "adjacency" in nearcache("report", "-", stdin=EXAMPLE.read_text()).stdout
+
+
+def test_a_byte_order_mark_before_a_report_is_no_part_of_it(nearcache, tmp_path):
+    text = "\ufeff" + EXAMPLE.read_text()
+    (tmp_path / "marked.json").write_text(text)
+    for done in (
+        nearcache("report", tmp_path / "marked.json"),
+        nearcache("report", "-", stdin=text),
+    ):
+        assert "adjacency" in done.stdout, done.stderr
 
 
 def changed(tmp_path, **changes):
@@ -147,6 +158,6 @@ def test_names_that_the_terminal_cannot_show_are_spelt_out(nearcache, tmp_path, 
         done.returncode == 0 and f"caf\\{'xe9' if 'ascii' in encoding else 'udce9'}" in done.stdout
     )
     other = tmp_path / name
-    os.link(EXAMPLE, other)
+    shutil.copy(EXAMPLE, other)
     done = nearcache("compare", other, EXAMPLE, env=env)
     assert done.returncode == 0 and "caf\\" in done.stdout, done.stderr

@@ -261,6 +261,7 @@ def plan(
 @click.option(
     "--launcher-args",
     "more",
+    type=click.UNPROCESSED,  # may be empty
     default="",
     metavar="WORDS",
     help="Options for oshrun, in one word: '--hostfile hosts'",
