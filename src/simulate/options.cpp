@@ -214,9 +214,10 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
                "Leave out the infinite cache, the best fixed set and the clairvoyant schedule");
   app.add_flag("--curve", texts.curve,
                "Print, as JSON, the savings by storage size, up to all distinct bytes");
-  app.add_option("--points", arguments->curve_points, "--curve: number of storages")
-      ->check(CLI::Range(2u, 1000u))
-      ->default_val(22u);
+  CLI::Option* points =
+      app.add_option("--points", arguments->curve_points, "--curve: number of storages")
+          ->check(CLI::Range(2u, 1000u))
+          ->default_val(22u);
   app.add_flag("--summary", texts.summary, "Print, as JSON, a summary of the traces");
   app.add_flag("--safety", texts.safety,
                "Print, as JSON, in which mode gets would have been served old data");
@@ -235,7 +236,8 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
   study.storages_given = storage->count() > 0;
   for (const CLI::Option* option : of_windows)
     if (option->count() > 0) arguments->of_windows = option->get_name();
-  const std::string wrong = apply(texts, arguments);
+  std::string wrong = apply(texts, arguments);
+  if (wrong.empty() && points->count() > 0 && !texts.curve) wrong = "--points is for --curve";
   if (wrong.empty()) return std::nullopt;
   fmt::print(stderr, "nearcache-simulate: {}\n", wrong);
   return 2;

@@ -282,6 +282,7 @@ def test_trace_that_was_cut_off_is_used_and_said_so(nearcache, tmp_path):
         (["{run}", "--set", "anchors"], "NAME=VALUE"),
         (["{run}", "--set", "ankors=2"], "anchors"),
         (["{run}", "--curve", "--summary"], "ask for one"),
+        (["{run}", "--points", "3"], "--points is for --curve"),
         (["{run}", "--summary", "--csv", "{run}.csv"], "--csv is for the table"),
         (["{run}", "--set", "policy=lru"], "cannot be set here; use --policy"),
         (["{run}", "--set", "share=node"], "use --ranks-per-node or --by-host"),
