@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from console import DEPS, ROOT, Failed, Status, build_targets, logged
+from console import DEPS, ROOT, Failed, Status, build_targets, configured, logged
 from run_tests import ROOT_VARIABLES
 
 FOLDER = ROOT / "build-coverage"
@@ -48,6 +48,7 @@ def has_shmem():
 
 
 def build(log):
+    configured(FOLDER)
     words = ["cmake", "--preset", "coverage", "-S", ROOT, "-DCMAKE_UNITY_BUILD=ON"]
     words += [f"-DNEARCACHE_MPICC={mpicc()}", "-DNEARCACHE_BUILD_APPS=OFF"]
     words += ["-DNEARCACHE_BUILD_BENCH=OFF"]

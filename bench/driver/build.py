@@ -8,6 +8,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+import console  # noqa: E402
+
 DEFAULT_MPI = "mpich-5.0.2"
 
 
@@ -35,7 +38,7 @@ class Build:
         setup = ROOT / "scripts" / "setup.sh"
         if setup.exists():
             command([setup, "demo"], "setting up (scripts/setup.sh demo)")
-        if not (self.directory / "CMakeCache.txt").exists() or self.tag not in self.wrappers():
+        if not console.configured(self.directory) or self.tag not in self.wrappers():
             command(["cmake", "-S", ROOT, "-B", self.directory], f"configuring {self.directory}")
         self.configured()
         jobs = str(len(os.sched_getaffinity(0)))

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Build folders of ./demo and ./test."""
+"""Build folders of ./demo, ./test and what else builds."""
 
 import subprocess
 import sys
 
+import pytest
 from support.launch import ROOT
 
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "bench")]
 import console  # noqa: E402
+import coverage  # noqa: E402
+from driver import build as bench_build  # noqa: E402
 
 
 def test_a_build_folder_that_was_moved_is_configured_anew(tmp_path):
@@ -30,3 +33,30 @@ def test_a_build_folder_that_was_moved_is_configured_anew(tmp_path):
     assert not console.configured(moved / "build")
     cmake(moved)
     assert console.configured(moved / "build")
+
+
+@pytest.fixture
+def moved(tmp_path):
+    """A build folder whose checkout was elsewhere when it was configured."""
+    (tmp_path / "CMakeCache.txt").write_text("CMAKE_CACHEFILE_DIR:INTERNAL=/elsewhere\n")
+    return tmp_path
+
+
+def test_bench_run_configures_a_moved_build_anew(moved, monkeypatch):
+    (moved / "bench").mkdir()
+    (moved / "bench" / "mpis.json").write_text('{"mpich-5.0.2": "/elsewhere/bin/mpicc"}')
+    steps = []
+    monkeypatch.setattr(bench_build, "command", lambda words, what: steps.append(what))
+    bench_build.Build(moved, "mpich-5.0.2").make()
+    assert f"configuring {moved}" in steps
+
+
+def test_coverage_forgets_what_was_noted_before_a_move(moved, monkeypatch):
+    def stop(words, log):
+        raise console.Failed
+
+    monkeypatch.setattr(coverage, "FOLDER", moved)
+    monkeypatch.setattr(coverage, "logged", stop)
+    with pytest.raises(console.Failed):
+        coverage.build(moved / "log")
+    assert not (moved / "CMakeCache.txt").exists()

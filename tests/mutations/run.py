@@ -27,6 +27,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import mutation  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+from console import configured  # noqa: E402
+
 SETTINGS = {
     "CMAKE_BUILD_TYPE": "Mutant",
     "CMAKE_CXX_FLAGS": "-O1",
@@ -79,6 +82,7 @@ def copy_sources(tree):
         if path.relative_to(tree).as_posix() not in kept and ".deps" not in path.parts:
             path.unlink()
     if (ROOT / ".deps").exists() and not (tree / ".deps").exists():
+        (tree / ".deps").unlink(missing_ok=True)  # a link to where the checkout was
         (tree / ".deps").symlink_to((ROOT / ".deps").resolve())
 
 
@@ -155,7 +159,7 @@ class Mutants:
             self.build,
             *[f"-D{name}={value}" for name, value in SETTINGS.items()],
         ]
-        if not (self.build / "CMakeCache.txt").exists() and shutil.which("ninja"):
+        if not configured(self.build) and shutil.which("ninja"):
             words += ["-G", "Ninja"]
         if shutil.which("ccache"):
             words += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]

@@ -53,6 +53,21 @@ def test_every_mutation_fits_the_sources_as_they_are(area):
     assert not stale, "what was changed there must be broken by them still:\n" + "\n".join(stale)
 
 
+def test_the_copy_of_a_checkout_that_was_moved_is_configured_anew(tmp_path, monkeypatch):
+    import run
+
+    house = run.Mutants(tmp_path)
+    cache = house.build / "CMakeCache.txt"
+    cache.parent.mkdir()
+    cache.write_text("CMAKE_CACHEFILE_DIR:INTERNAL=/elsewhere\n")
+    (house.tree / ".deps").symlink_to("/elsewhere/.deps")
+    monkeypatch.setattr(run, "sources", list)
+    monkeypatch.setattr(house, "must", lambda words: "")
+    house.configure()
+    assert not cache.exists()
+    assert (house.tree / ".deps").exists() == (ROOT / ".deps").exists()
+
+
 def test_what_their_tests_need_is_known():
     import run
 
