@@ -62,6 +62,13 @@ def test_lint_needs_its_tools_and_no_mpi_of_pypi(checkout):
     assert "mpich" not in done.stdout and "valgrind" not in done.stdout
 
 
+def digest_of(checkout):
+    """What stamps say of our own package's requirements."""
+    words = (checkout / "pyproject.toml").read_bytes()
+    found = subprocess.run(["cksum"], input=words, capture_output=True)
+    return found.stdout.decode().replace(" ", "").strip()
+
+
 def venv(checkout, name, stamp):
     """Makes what looks like a venv that setup.sh has made."""
     folder = checkout / ".deps" / name
@@ -76,13 +83,7 @@ def test_what_the_tools_hold_already_is_not_asked_for_again(checkout):
         return [line for line in lines if ".deps/tools" in line]
 
     assert pip_lines("lint")
-    digest = subprocess.run(
-        "cksum <pyproject.toml | tr -d ' '",
-        shell=True,
-        cwd=checkout,
-        capture_output=True,
-        text=True,
-    ).stdout.strip()
+    digest = digest_of(checkout)
     words = f"{checkout} nearcache-{digest} nearcache-checks-{digest} nearcache-lint-{digest}"
     venv(checkout, "tools", words)
     assert not pip_lines("lint") and not pip_lines("demo") and pip_lines("test")
@@ -129,13 +130,7 @@ def test_complete_machine_is_left_alone(checkout):
 
 
 def test_venvs_of_the_tests_serve_the_demo_and_not_after_a_move(checkout):
-    digest = subprocess.run(
-        "cksum < pyproject.toml | tr -d ' '",
-        shell=True,
-        cwd=checkout,
-        capture_output=True,
-        text=True,
-    ).stdout.strip()
+    digest = digest_of(checkout)
     for name, stamp in (
         ("tools", f"nearcache-{digest} nearcache-test-{digest}"),
         ("mpich", "mpich==5.0.2 mpi4py numpy"),
@@ -149,13 +144,7 @@ def test_venvs_of_the_tests_serve_the_demo_and_not_after_a_move(checkout):
 
 
 def test_tools_of_the_tests_serve_the_figures(checkout):
-    digest = subprocess.run(
-        "cksum < pyproject.toml | tr -d ' '",
-        shell=True,
-        cwd=checkout,
-        capture_output=True,
-        text=True,
-    ).stdout.strip()
+    digest = digest_of(checkout)
     wanted = setup(checkout, "test", "--dry-run").stdout
     assert ".deps/tools" in wanted
     venv(
