@@ -54,6 +54,8 @@ def settings(mpicc: Sequence[str], oshcc: Sequence[str], prefix: Path) -> list[s
     words = [
         f"-DNEARCACHE_{kind}={value or ('none' if named else '')}" for kind, value in lists.items()
     ]
+    if named:
+        words.append("-DNEARCACHE_SMPICC=OFF")  # SimGrid, which no wrapper names
     return [
         *words,
         "-DCMAKE_BUILD_TYPE=Release",

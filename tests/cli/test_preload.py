@@ -162,3 +162,8 @@ def test_a_home_named_from_here_is_found_by_ranks_in_another_folder(tmp_path, mo
         monkeypatch.setenv("NEARCACHE_HOME", name)
         (item,) = home.find().objects()
         assert str(item.path).startswith(f"{tmp_path}/build/lib/"), name
+
+
+def test_objects_of_named_wrappers_are_built_without_simgrid(tmp_path):
+    assert "-DNEARCACHE_SMPICC=OFF" in build.settings(["sh"], [], tmp_path)
+    assert not [word for word in build.settings([], [], tmp_path) if "SMPICC" in word]
