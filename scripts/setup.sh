@@ -332,7 +332,7 @@ main() {
     install_tools "$tools_stamp" "$checks" "$extras" &  # pip uses one processor, and not all the time
     local tools_pid=$!
     [ -z "$venvs" ] || install_mpi_venvs "$venvs"
-    wait "$tools_pid" || fail "the Python tools could not be installed"
+    wait "$tools_pid" || fail "the Python tools could not be installed (log: .deps/pip-tools.log); pip needs PyPI, or a mirror in PIP_INDEX_URL"
     if [ -n "$venvs" ] && [ -z "$dry_run" ] && [ ! -x "$DEPS/mpich/bin/mpicc" ]; then
         say "PyPI's MPICH 5 is not there; Debian's MPICH takes its place (other versions, other times)"
         install_packages "$fallback_packages"

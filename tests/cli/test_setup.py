@@ -219,6 +219,12 @@ def test_the_tests_can_run_without_the_checks_of_the_sources(checkout):
     assert setup(checkout, "lint").returncode == 1
 
 
+def test_without_a_network_it_says_what_pip_needs(checkout):
+    pretend(checkout, PYTHON + 'case "$*" in *pip*) echo "no network"; exit 1 ;; esac\n')
+    done = setup(checkout, "demo")
+    assert done.returncode == 1 and "pip needs PyPI, or a mirror" in done.stderr, done.stderr
+
+
 def test_user_without_rights_is_told_what_to_ask_for(checkout):
     if os.geteuid() != 0:
         pytest.skip("needs root, to become a user without rights")
