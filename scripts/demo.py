@@ -254,7 +254,7 @@ def main():
 if __name__ == "__main__":
     try:
         main()
-    except Failed as error:
+    except (Failed, OSError) as error:  # such as a build folder of another user
         sys.exit(f"demo: {error}")
     except KeyboardInterrupt:
         sys.exit(130)

@@ -263,6 +263,11 @@ install_venv() {
     [ -z "$complete" ] || return 0
     say "pip install into .deps/$name:" "$@"
     [ -z "$dry_run" ] || return 0
+    local folder
+    for folder in "$DEPS" "$dir"; do
+        [ ! -e "$folder" ] || [ -w "$folder" ] ||
+            fail "$folder cannot be written by this user; if another one (root?) has made it, remove it"
+    done
     [ -n "$have" ] || rm -rf "$dir"
     [ -x "$dir/bin/python" ] || python3 -m venv "$dir" || fail "python3 -m venv $dir failed; is python3-venv there?"
     "$dir/bin/python" -m pip install --disable-pip-version-check --no-input "$@" >"$DEPS/pip-$name.log" 2>&1 ||

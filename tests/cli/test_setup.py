@@ -219,6 +219,18 @@ def test_the_tests_can_run_without_the_checks_of_the_sources(checkout):
     assert setup(checkout, "lint").returncode == 1
 
 
+def test_what_another_user_has_installed_is_named(checkout):
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to become another user")
+    pretend(checkout, PYTHON)
+    (checkout / ".deps").chmod(0o777)
+    venv(checkout, "tools", "/elsewhere")
+    done = setup(checkout, "demo", user=65534)
+    assert done.returncode == 1, done.stdout
+    assert f"{checkout}/.deps/tools cannot be written by this user" in done.stderr
+    assert "rm: cannot" not in done.stderr and "is python3-venv there" not in done.stderr
+
+
 def test_without_a_network_it_says_what_pip_needs(checkout):
     pretend(checkout, PYTHON + 'case "$*" in *pip*) echo "no network"; exit 1 ;; esac\n')
     done = setup(checkout, "demo")
