@@ -14,6 +14,9 @@ def check_folder(option: str, path: str | os.PathLike[str]) -> None:
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise NearcacheError(f"{option}: there is no folder {folder}")
+    special = os.path.exists(path) and not os.path.isfile(path)
+    if not special and not os.access(folder, os.W_OK | os.X_OK):
+        raise NearcacheError(f"{option}: the folder {folder} cannot be written")
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from nearcache import files
+from nearcache.errors import NearcacheError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,6 +60,13 @@ def test_wrong_usage_is_one_line(nearcache, fake_home, tmp_path, words, told):
     assert done.returncode == 2 and told in done.stderr, done.stderr
     assert done.stderr.startswith("nearcache: ") and done.stderr.count("\n") == 1
     assert not done.stdout and not list(here.iterdir())
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
+    with pytest.raises(NearcacheError, match="--keep: the folder .* cannot be written"):
+        files.check_folder("--keep", tmp_path / "run")
+    files.check_folder("--json", "/dev/null")
 
 
 def shell(line, cwd):
