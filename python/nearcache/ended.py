@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cleans up after a command that is ended by a signal."""
+"""Starts commands so that signals do to them what they would do without us, and cleans up after
+one that is ended by a signal."""
 
 from __future__ import annotations
 
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -82,6 +84,16 @@ def run(
         if process:
             end(process)
         raise
+
+
+def replace(words: Sequence[str]) -> NoReturn:
+    """Replace this process by a command, so that signals and the exit code are the command's
+    own."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and so would the command
+        signal.signal(number, signal.SIG_DFL)
+    os.execvp(words[0], list(words))
 
 
 def kill_group(process: subprocess.Popen[str], number: int) -> None:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
-from . import command, elf, home, mpi, preload, shmem, tables
+from . import command, elf, ended, home, mpi, preload, shmem, tables
 from .errors import NearcacheError, Refused
 from .values import read_bytes
 
@@ -172,10 +172,8 @@ def prepare(
 
 
 def start(words: Sequence[str]) -> NoReturn:
-    """Replace this process, so that signals and the exit code are the program's own."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    """Replace this process by the program."""
     try:
-        os.execvp(words[0], list(words))
+        ended.replace(words)
     except OSError as error:
         raise Refused(f"cannot start {words[0]}: {error.strerror}") from None

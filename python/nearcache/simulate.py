@@ -23,7 +23,7 @@ from typing import Any
 import click
 
 from . import home
-from .ended import told
+from .ended import replace, told
 from .errors import Command, NearcacheError
 
 PROGRAM = "nearcache-simulate"
@@ -204,7 +204,7 @@ def simulate(names: tuple[str, ...], **given: Any) -> None:
     """
     words = command(names, *_flags(given))
     try:
-        os.execv(words[0], words)
+        replace(words)
     except OSError as error:
         raise NearcacheError(f"cannot start {words[0]}: {error.strerror}") from None
 

@@ -139,6 +139,8 @@ std::string apply(const Texts& texts, Arguments* arguments) {
   if (texts.curve && study.policies.size() > 1) return "--curve: one policy at a time";
   if (!arguments->csv.empty() && arguments->task != Task::study)
     return "--csv is for the table: --curve, --summary and --safety are JSON";
+  if (arguments->csv == "-" && arguments->json == "-")
+    return "--csv and --json: only one of them can be standard output";
   return {};
 }
 

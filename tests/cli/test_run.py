@@ -4,6 +4,7 @@ import datetime
 import json
 import os
 import shutil
+import signal
 
 import pytest
 from support import launch
@@ -182,6 +183,14 @@ def test_refusal_has_its_own_exit_code_and_starts_nothing(fake_home, nearcache, 
     done = nearcache("run", "--", shutil.which("touch"), tmp_path / "started")
     assert done.returncode == 125 and "uses no MPI" in done.stderr
     assert not (tmp_path / "started").exists()
+
+
+@pytest.mark.parametrize("name", ["PIPE", "XFSZ"])
+def test_signals_end_the_program_as_they_do_without_us(fake_home, nearcache, name):
+    """Python ignores some."""
+    script = f"kill -{name} $$; echo it was ignored"
+    done = nearcache("run", "--mpi", "mpich-5.0.2", "--", "sh", "-c", script)
+    assert done.returncode == -getattr(signal, f"SIG{name}") and not done.stdout, done.stdout
 
 
 def test_upcrun_takes_the_options_itself(fake_home, nearcache, tmp_path):

@@ -2,6 +2,10 @@
 
 import csv
 import json
+import os
+import signal
+import subprocess
+import sys
 
 import pytest
 from nearcache import simulate
@@ -283,6 +287,7 @@ def test_trace_that_was_cut_off_is_used_and_said_so(nearcache, tmp_path):
         (["{run}", "--set", "ankors=2"], "anchors"),
         (["{run}", "--curve", "--summary"], "ask for one"),
         (["{run}", "--points", "3"], "--points is for --curve"),
+        (["{run}", "--csv", "-", "--json", "-"], "only one of them can be standard output"),
         (["{run}", "--summary", "--csv", "{run}.csv"], "--csv is for the table"),
         (["{run}", "--set", "policy=lru"], "cannot be set here; use --policy"),
         (["{run}", "--set", "share=node"], "use --ranks-per-node or --by-host"),
@@ -310,6 +315,16 @@ def test_what_is_no_trace_is_refused(nearcache, tmp_path):
     (tmp_path / "notes.txt").write_text("no trace at all")
     done = nearcache("simulate", tmp_path / "notes.txt")
     assert done.returncode == 2 and "not a Nearcache trace" in done.stderr
+
+
+def test_a_reader_that_reads_no_further_is_no_error(run):
+    """As `| head` does."""
+    words = [sys.executable, "-m", "nearcache", "simulate", str(run), *FLAGS]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(words, stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")
 
 
 def test_names_in_a_trace_are_no_commands_to_the_terminal(nearcache, tmp_path):
