@@ -496,6 +496,7 @@ def test_feature_macro_of_the_source_counts(upcc, write):
         (["-shared-heap=much", "a.upc"], "-shared-heap needs a size such as 512M"),
         (["-c", "-o", "x.o", "a.upc", "a.upc"], "several files"),
         (["a.upc", "-o"], "-o needs a value"),
+        (["a.upc", "-o", ""], "-o needs a value, and not an empty one"),
         (["--shmem=sandia-9", "a.upc"], "sandia-9"),
         (["-o", "a.upc", "a.upc"], "overwrite"),
         (["--cc=no-such-compiler", "-c", "a.upc"], "no-such-compiler"),

@@ -311,6 +311,8 @@ class _Parser:
             result.mode = "ask"
         elif word.startswith("-o"):
             result.output = self.value(word, "-o")
+            if not result.output:
+                raise usage("-o needs a value, and not an empty one")
         elif re.match(r"-x", word):
             self.language = self.value(word, "-x")
             if self.language not in (*LANGUAGES.values(), "none", "c++"):
