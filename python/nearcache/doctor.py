@@ -426,6 +426,14 @@ def home_findings(where: home.Home, objects: Collection[PreloadObject]) -> list[
                 "there are no preload objects; build them: nearcache build, or in a checkout cmake --build build",
             )
         )
+    if preload.SEPARATORS.search(str(where.path)):
+        findings.append(
+            Finding(
+                "wrong",
+                "the loader separates preload objects by blanks and colons, so none in this folder can be "
+                "preloaded; move Nearcache to a folder without them",
+            )
+        )
     try:
         simulate.executable()
     except NearcacheError as error:

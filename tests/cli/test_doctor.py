@@ -93,6 +93,13 @@ def test_missing_objects_are_wrong_and_the_cure_is_named(fake_home, nearcache):
     assert "there are no preload objects; build them: nearcache build" in done.stdout
 
 
+def test_a_folder_from_which_nothing_can_be_preloaded_is_wrong(fake_home, nearcache, monkeypatch):
+    moved = fake_home.rename(fake_home.with_name("with blank"))
+    monkeypatch.setenv("NEARCACHE_HOME", str(moved))
+    done = nearcache("doctor", "--no-run")
+    assert done.returncode == 3 and "blanks and colons" in done.stdout, done.stdout
+
+
 def test_what_advise_lacks_is_noted(fake_home, nearcache):
     assert "nearcache-simulate" not in nearcache("doctor", "--no-run").stdout
     (fake_home / "bin" / "nearcache-simulate").unlink()
