@@ -82,6 +82,11 @@ def _is_placed(node: c_ast.Node) -> bool:
     return False
 
 
+def is_any_size(node: c_ast.Node) -> bool:
+    """Return whether the size of an array is C's `[*]` of a prototype (C11 6.7.6.2)."""
+    return isinstance(node, c_ast.ID) and node.name == "*"
+
+
 def attributes_of(node: c_ast.Node) -> Iterator[str]:
     """Yield the texts of the attributes of a declaration and of all parts of its declarator."""
     while isinstance(
@@ -158,9 +163,7 @@ class Declarations(Part):
                 if element.is_function:
                     self.unit.error(node.coord, "an array of functions")
                 length = None
-                if node.dim is not None and not (
-                    isinstance(node.dim, c_ast.ID) and node.dim.name == "*"
-                ):
+                if node.dim is not None and not is_any_size(node.dim):
                     length = self.constants.evaluate(node.dim)
                     if length is None and element.is_shared:
                         self._must_be_constant_size(node.dim, node.coord)

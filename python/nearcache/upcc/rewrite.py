@@ -12,6 +12,7 @@ from pycparser import c_ast
 
 from .constants import UPC_SIZES
 from .convert import Place
+from .declare import is_any_size
 from .local_loops import nodes_of
 from .part import Part
 from .scope import Scope, Symbol
@@ -73,7 +74,7 @@ class Rewriting(Part):
                 if parameter and self._is_shared_array(node):
                     self.keep_definition(node.type)
                     return self._pointer(node, ())  # its qualifiers are those of the elements
-                if getattr(node.type, "names", [""])[0] in self._left_out:
+                if self._left_out.intersection(getattr(node.type, "names", ())):
                     return self.typenames.declarator(
                         self.declarations.type_of(node).unqualified(), node.declname
                     )
@@ -147,7 +148,7 @@ class Rewriting(Part):
 
     def _constant(self, node: c_ast.Node | None) -> c_ast.Node | None:
         """Return a size, width or value of a declaration in C; None if there is none."""
-        if node is None or isinstance(node, c_ast.Constant):
+        if node is None or isinstance(node, c_ast.Constant) or is_any_size(node):
             return node
         return self.expressions.value(copy.deepcopy(node)).node
 

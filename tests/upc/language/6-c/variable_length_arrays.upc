@@ -22,6 +22,7 @@ static int first(int columns, int (*m)[columns], shared int *p)
     return m[1][0] * 1000 + (int)(sizeof m[0] / sizeof(int)) + *p;
 }
 
+static int (*summed)(int rows, int columns, int m[*][*]) = sum;
 static int (*shared readers[THREADS])(int columns, int (*m)[columns], shared int *p);
 
 static int read_by(reader *read, int columns, int m[][columns])
@@ -38,6 +39,7 @@ int main(void)
     for (int i = 0; i < n; i++)
         copy[i / 4][i % 4] = a[i];
     CHECK_EQ(sum(THREADS, 4, copy), n * (n - 1) / 2);
+    CHECK_EQ(summed(THREADS, 4, copy), n * (n - 1) / 2);
     int pair[2][4] = {{0}, {5}};
     CHECK_EQ(read_by(first, 4, pair), 5000 + 4 + a[1]);
     readers[MYTHREAD] = first;
