@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _ATTRIBUTE = ("ATTRIBUTE_BEGIN", "ASM")
 # Types that do not combine with other types.
 _OTHER_TYPES = frozenset({"TYPEID", "STRUCT", "UNION", "ENUM", "TYPEOF"})
+_NAMES = ("ID", None)
 
 
 class SpecifierGrammar(TokenReader):
@@ -225,11 +226,19 @@ class SpecifierGrammar(TokenReader):
         return node
 
     def _parse_specifier_qualifier_list(self) -> Specifiers:
-        spec, saw_type, _ = self._parse_specifiers(allow_storage_and_function=False)
-        if spec is None or not (saw_type or spec["alignment"]):
+        spec, saw_type, coord = self._parse_specifiers(allow_storage_and_function=False)
+        if spec is None or not (saw_type or spec["alignment"] or self._is_int_by_default(spec)):
             self._expected_type()
         assert spec is not None
+        if not (saw_type or spec["alignment"]):
+            spec["type"] = [c_ast.IdentifierType([], coord=coord)]  # the C compiler warns
         return spec
+
+    def _is_int_by_default(self, spec: Specifiers) -> bool:
+        """Return whether only qualifiers precede a declarator or an end: `(const *) p`."""
+        return (
+            bool(spec["qual"]) and "shared" not in spec["qual"] and self._peek_type() not in _NAMES
+        )
 
     def _parse_struct_declarator(self) -> dict[str, Any]:
         info = super()._parse_struct_declarator()
