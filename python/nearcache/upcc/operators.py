@@ -142,9 +142,13 @@ class Operators(Part):
                 else self.rewriting.rewritten_typename(node.expr)
             )
         else:
-            node.expr = self.typenames.typename(
-                self.expressions.type_of_operand(node.expr).unqualified()
-            )
+            called = set(called_names(node.expr))
+            found = self.expressions.expression(node.expr)
+            if isinstance(found, Place):
+                node.expr = self.typenames.typename(found.type.unqualified())
+                self.expressions.leave_unevaluated(called)
+            else:  # an object may be aligned more strictly than its type
+                node.expr = found.node
         return Value(node, SIZE)
 
     def _sizeof(self, node: c_ast.Node) -> Value:
@@ -462,7 +466,9 @@ class Operators(Part):
         if left.type.is_arithmetic and right.type.is_arithmetic:
             return usual(left.type, right.type)
         if left.type.is_pointer and right.type.is_pointer:
-            return right.type if left.null or right.type.target.is_void else left.type
+            if left.null or right.null:
+                return right.type if left.null else left.type
+            return right.type if right.type.target.is_void else left.type
         if left.type.is_pointer or right.type.is_pointer:
             return left.type if left.type.is_pointer else right.type
         return left.type

@@ -3,6 +3,7 @@
 
 struct packed { char c; int i; } __attribute__((packed));
 static int unused_one __attribute__((unused)) = 4;
+static struct { char c; _Alignas(32) int i; } padded;
 static int aligned_one __attribute__((aligned(64)));
 __attribute__((noinline)) static int add(int a, int b) { return a + b; }
 static void stop(const char *why) __attribute__((noreturn));
@@ -27,6 +28,9 @@ int main(void)
         stop("no threads");
     CHECK_EQ(sizeof(struct packed), 5);
     CHECK_EQ((unsigned long)&aligned_one % 64, 0);
+    CHECK_EQ(_Alignof(aligned_one), 64);
+    CHECK_EQ(_Alignof(padded.i), 32);
+    CHECK_EQ(_Alignof(p[0]), 1);
     p[MYTHREAD].i = add(MYTHREAD, 1 << 20);
     upc_barrier;
     for (int t = 0; t < THREADS; t++)
