@@ -119,6 +119,8 @@ def test_what_c_leaves_open_is_left_to_the_compiler(expression):
         ("-fpack-struct", "sizeof(struct pair)"),
         ("-fpack-struct=2", "sizeof(struct wave[2])"),
         ("-fshort-enums", "sizeof(enum small)"),
+        ("-mlong-double-64", "sizeof(long double)"),
+        ("-mlong-double-128", "sizeof(struct { long double _Complex z; })"),
     ],
 )
 def test_sizes_that_an_option_changes_are_left_to_the_compiler(option, expression):

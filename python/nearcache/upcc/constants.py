@@ -282,7 +282,8 @@ class Constants(Part):
         if kind.is_shared and not kind.is_array:
             kind = kind.unqualified()
         if kind.is_arithmetic:
-            return kind.size
+            is_long_double = {"long", "double"} <= set(kind.words)
+            return None if is_long_double and self.unit.own_long_double else kind.size
         if kind.is_pointer:
             return None if kind.is_pointer_to_shared else ctypes.sizeof(ctypes.c_void_p)
         if kind.is_array:

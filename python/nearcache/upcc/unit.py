@@ -52,9 +52,11 @@ class Unit:
             name,
             struct_pointers,
         )
-        # Options of the C compiler after which only it knows the sizes of structures, enumerations
+        # Options of the C compiler after which only it knows the sizes of structures, enumerations,
+        # long double
         self.packs_all = any(word.startswith("-fpack-struct") for word in options)
         self.short_enums = "-fshort-enums" in options
+        self.own_long_double = any(word.startswith("-mlong-double-") for word in options)
         self.scope = self.globals = Scope()
         self.function = Function()
         self.coord = None  # place of the node being lowered, for new nodes
