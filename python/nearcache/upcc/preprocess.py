@@ -35,6 +35,11 @@ LIBRARIES = {
 MARKER = re.compile(r'#\s+(\d+)\s+"((?:[^"\\]|\\.)*)"((?:\s+\d)*)')
 DIRECTIVE = re.compile(r"#\s*(define|undef|include|include_next|import)\b\s*(.*)")
 INCLUDE = re.compile(r'([<"])([^>"]+)[>"]')
+LITERAL = re.compile(
+    r'\b(?P<prefix>u8|[uUL]?)R"(?P<end>[^ ()\\\s]{0,16})\((?P<raw>.*?)\)(?P=end)"'
+    r'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'',
+    re.S,
+)
 KEYWORDS = re.compile(
     r"\b(?:THREADS|MYTHREAD|upc_(?:forall|barrier|notify|wait|fence|blocksizeof|elemsizeof|localsizeof)|"
     r"shared\s*\[[^\]]*\]\s*\w|shared\s+\w)"
@@ -95,6 +100,20 @@ class Source:
                 found.append(line)
             at += 1
         return found
+
+
+def without_raw_strings(text: str) -> str:
+    """Return the text with GNU C's raw strings as ordinary ones, on as many lines."""
+    if 'R"' not in text:
+        return text
+
+    def ordinary(match: re.Match[str]) -> str:
+        if match["raw"] is None:
+            return match[0]
+        inside = match["raw"].replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        return f'{match["prefix"]}"{inside}"' + "\n" * match["raw"].count("\n")
+
+    return LITERAL.sub(ordinary, text)
 
 
 def unquoted(name: str) -> str:
@@ -275,7 +294,7 @@ def command(
 
 def read(text: str, headers: Path, threads: int | None = None) -> Source:
     """Return the Source parsed from the preprocessor's output."""
-    return _Reader(headers, predefined(threads)).finish(text)
+    return _Reader(headers, predefined(threads)).finish(without_raw_strings(text))
 
 
 def preprocess(
