@@ -110,11 +110,14 @@ static inline long long ncupc_until_mine(ncupc_ptr p, size_t block) {
   return (ncupc_blocks_until_mine((long long)ncupc_thread(p)) - 1) * (long long)block +
          (long long)(block - ncupc_phase(p));
 }
-static inline long long ncupc_least(long long a, long long b) { return a < b ? a : b; }
+/* A bound below i is a negative one that C compares as an unsigned number: there are many left. */
+static inline long long ncupc_skipped(long long until_mine, long long left) {
+  return (left < 1 ? 1 : until_mine < left ? until_mine : left) - 1;
+}
 #define NCUPC_SKIP_INT(i, left) \
-  ((i) += ncupc_least(ncupc_blocks_until_mine(NCUPC_MOD_THREADS(i)), (left)) - 1)
+  ((i) += ncupc_skipped(ncupc_blocks_until_mine(NCUPC_MOD_THREADS(i)), (left)))
 #define NCUPC_SKIP_PTR(i, left, p, block) \
-  ((i) += ncupc_least(ncupc_until_mine((p), (block)), (left)) - 1)
+  ((i) += ncupc_skipped(ncupc_until_mine((p), (block)), (left)))
 
 /* ---- A upc_forall over the thread's own elements, executed by runs: a run consists of iterations
  * whose elements are consecutive in the thread's memory, where they are accessed as plain C.
