@@ -119,6 +119,13 @@ def test_preprocessing_alone(upcc, write, tmp_path):
     assert "int version = 201311L + 5;" in good(upcc("-E", "-DM=5", "text.upc"))
     good(upcc("-E", "-DM=5", "text.upc", "-o", "text.i"))
     assert "201311L" in (tmp_path / "text.i").read_text()
+    assert "#define M 5" in good(upcc("-E", "-dD", "-DM=5", "text.upc"))
+
+
+def test_option_of_preprocessing_alone_loses_no_function(upcc, write, tmp_path):
+    write(hello_upc=HELLO)
+    good(upcc("-P", "-S", "hello.upc"))
+    assert "ncupc_main:" in (tmp_path / "hello.s").read_text()
 
 
 def test_dependencies_are_written_for_the_object(upcc, write, tmp_path):

@@ -96,18 +96,14 @@ class Driver(Runner):
         if item.kind in ("upc", "c"):
             source = self.preprocessed(item)
             words += source.beside if source else ()
-            words = [
-                word
-                for word in preprocess_command(
-                    item.path,
-                    words,
-                    self.tools.upc_headers,
-                    self.invocation.threads,
-                    self.invocation.struct_pointers,
-                )
-                if word not in ("-dD", "-dI")
-            ]
-            words[words.index("-E")] = self.invocation.mode
+            words = preprocess_command(
+                item.path,
+                words,
+                self.tools.upc_headers,
+                self.invocation.threads,
+                self.invocation.struct_pointers,
+                [self.invocation.mode],
+            )
         else:
             words += [self.invocation.mode, *language_words(item), item.path]
         words += self.invocation.dependencies

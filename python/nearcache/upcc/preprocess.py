@@ -286,10 +286,11 @@ def command(
     headers: Path,
     threads: int | None = None,
     struct_pointers: bool = False,
+    mode: Sequence[str] = ("-E", "-dD", "-dI"),
 ) -> list[str]:
     """Return the words that preprocess a source."""
     macros = [f"-D{name}={value}" for name, value in predefined(threads, struct_pointers).items()]
-    return [*cc_words, *macros, "-isystem", str(headers), "-E", "-dD", "-dI", "-x", "c", str(path)]
+    return [*cc_words, *macros, "-isystem", str(headers), *mode, "-x", "c", str(path)]
 
 
 def read(text: str, headers: Path, threads: int | None = None) -> Source:

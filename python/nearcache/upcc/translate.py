@@ -57,6 +57,7 @@ def preprocessed(path: str, invocation: Invocation, toolchain: Toolchain) -> Sou
     """Return the Source of a file. `#include <x.h>` also finds x.h beside the file if it is nowhere
     else, as with other UPC compilers."""
     words = words_of(invocation, toolchain) + invocation.preprocessing
+    words = [word for word in words if word != "-P"]  # markers of files and lines are needed
     try:
         return preprocess(
             path, words, invocation.threads, toolchain.upc_headers, invocation.struct_pointers
