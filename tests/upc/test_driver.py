@@ -603,6 +603,9 @@ def test_a_case_that_falls_through_under_a_comment_is_no_warning(upcc, write):
 
 
 def test_messages_name_no_files_and_functions_of_ours(upcc, write):
+    write(a_upc="shared struct { int a; } s;\nvoid f(void) { if (s) f(); }\n")
+    code, _, err = upcc("-c", "a.upc")
+    assert code == 1 and err.startswith("a.upc: In function"), err
     write(
         a_upc="#include <upc.h>\nint missing(void);\nint main(void) {\n  int never;\n  return missing();\n}\n"
     )

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from .command import Invocation
 
 
+# Where the runtime's header is included, of which a macro is at the place of a message.
+OUR_INCLUDES = re.compile(
+    r"^In file included from (?:.*,\n +from )*.*/nearcache/upc_runtime\.h:\d+,\n +from .*:\n", re.M
+)
+
+
 class StepFailed(Exception):
     """A command failed and has reported why. upcc's exit code is then 1, like that of cc."""
 
@@ -71,6 +77,7 @@ class Runner:
         """Return the C compiler's messages with the user's names instead of ours."""
         for path, name in self.shown_as.items():
             messages = messages.replace(str(path), name)
+        messages = OUR_INCLUDES.sub("", messages)
         return re.sub(r"\bncupc_main\b", "main", messages)
 
 
