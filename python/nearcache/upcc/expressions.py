@@ -224,7 +224,9 @@ class Expressions(Part):
             chosen = next(
                 (value for value, kind in zip(results, kinds) if kind is None), results[0]
             )
-        return Value(node, types.Unknown() if control.type.is_unknown else chosen.type)
+        if control.type.is_unknown:
+            return Value(node, types.Unknown())
+        return Value(node, chosen.type, lvalue=chosen.lvalue)
 
     def _chosen(
         self, node: c_ast.Node, control: Value, kinds: Sequence[types.Type | None]

@@ -19,6 +19,12 @@ int main(void)
     CHECK_EQ(KIND(2.5f), 0);
     i = _Generic(MYTHREAD, int: 5, default: 6);
     CHECK_EQ(i, 5);
+    // It is an lvalue if what it selects is one.
+    int own = 1;
+    double other = 2;
+    _Generic(own, int: own, default: other) += 3;
+    *&_Generic(other, int: own, default: other) = 0;
+    CHECK_EQ(own + (int)other, 4);
     const shared int *to_const = &i;
     shared int *const fixed = &i;
     CHECK(to_const == fixed);
