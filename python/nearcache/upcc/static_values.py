@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast
+
+from .typenames import call, identifier
+from .upc_ast import GnuAttribute, StatementExpr
 
 if TYPE_CHECKING:
     from .scope import Scope
@@ -117,3 +121,47 @@ def with_static_null(node: c_ast.Node) -> c_ast.Node:
 
     Nulls().visit(node)
     return node
+
+
+def has_literals(node: c_ast.Node) -> bool:
+    """Return whether an initialiser contains compound literals."""
+    return isinstance(node, c_ast.CompoundLiteral) or any(
+        has_literals(child) for _, child in node.children()
+    )
+
+
+def with_static_literals(node: c_ast.Node, number: Callable[[], int]) -> c_ast.Node:
+    """Return an initialiser for a statement, with compound literals that outlive it, as those of
+    static initialisers do (C11 6.5.2.5). number: returns one for the name of a new variable."""
+    for slot in node.__slots__:
+        value = getattr(node, slot, None)
+        if isinstance(value, c_ast.Node):
+            setattr(node, slot, with_static_literals(value, number))
+        elif isinstance(value, list):
+            value[:] = [
+                with_static_literals(each, number) if isinstance(each, c_ast.Node) else each
+                for each in value
+            ]
+    return _static_literal(node, number()) if isinstance(node, c_ast.CompoundLiteral) else node
+
+
+def _static_literal(node: c_ast.Node, number: int) -> c_ast.Node:
+    """Return *({ __auto_type p = &literal; static char kept[sizeof *p]; memcpy(kept, p); }), where
+    kept is aligned as the literal, and has its type in the end."""
+    literal, kept = f"ncupc_t{number}", f"ncupc_literal{number}"
+    size = c_ast.UnaryOp("sizeof", c_ast.UnaryOp("*", identifier(literal)))
+    aligned = GnuAttribute(f"__attribute__((aligned(__alignof__(*{literal}))))")
+    pointer = c_ast.TypeDecl(literal, [], None, c_ast.IdentifierType(["__auto_type"]))
+    bytes_ = c_ast.ArrayDecl(
+        c_ast.TypeDecl(kept, [], None, c_ast.IdentifierType(["char"])), size, []
+    )
+    own = c_ast.TypeDecl(None, [], None, c_ast.TypeOf("__typeof__", identifier(literal)))
+    items = [
+        c_ast.Decl(literal, [], [], [], [], pointer, c_ast.UnaryOp("&", node), None),
+        c_ast.Decl(kept, [], [], ["static"], [], bytes_, None, None, attributes=[aligned]),
+        c_ast.Cast(
+            c_ast.Typename(None, [], None, own),
+            call("__builtin_memcpy", identifier(kept), identifier(literal), size),
+        ),
+    ]
+    return c_ast.UnaryOp("*", StatementExpr(c_ast.Compound(items, node.coord), node.coord))

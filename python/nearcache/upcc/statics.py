@@ -21,7 +21,14 @@ from .local_loops import nodes_of
 from .part import Part
 from .rewrite import innermost
 from .scope import Symbol
-from .static_values import mentions_shared, only_null, what_it_reads, with_static_null
+from .static_values import (
+    has_literals,
+    mentions_shared,
+    only_null,
+    what_it_reads,
+    with_static_literals,
+    with_static_null,
+)
 from .typenames import POINTER, call, identifier, number, plain_type
 
 if TYPE_CHECKING:
@@ -207,9 +214,11 @@ class Statics(Part):
             )
         if kind.is_array and kind.length is None:
             private = types.Array(kind.element.unqualified(), None, None)
-        constant = not self._mentions_shared(values)
+        constant = not (self._mentions_shared(values) or has_literals(values))
         if constant:
             with_static_null(values)
+        else:
+            values = with_static_literals(values, self.unit.next_temporary)
         if hoisted:
             kind, private = self.hoisting.type(kind, node), self.hoisting.type(private, node)
             values = self.hoisting.expression(values, node)
@@ -313,6 +322,7 @@ class Statics(Part):
         self, node: c_ast.Node, kind: types.Type, symbol: Symbol, lowered: c_ast.Node, local: bool
     ) -> list[c_ast.Node]:
         plain = self._without_const(kind)
+        lowered = with_static_literals(lowered, self.unit.next_temporary)
         if not local:
             self._stored_later.add(node.name)
             for declaration, declarator in self._const_declarations.pop(node.name, ()):
