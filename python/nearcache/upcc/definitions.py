@@ -94,6 +94,7 @@ class Definitions(Part):
             node, kind, main_function.NAME if node.name == "main" and kind.is_function else None
         )
         node.quals = plain_quals(node.quals or [])
+        self.rewriting.align(node)
         if symbol.c_name == main_function.NAME:
             return []  # declared by the runtime's header
         if kind.is_function:
@@ -137,6 +138,7 @@ class Definitions(Part):
             )
         )
         node.quals = plain_quals(node.quals or [])
+        self.rewriting.align(node)
         if kind.is_function:
             return self.rewriting.definitions_before([self._prototype(node, symbol)])
         return self.statics.private_object(node, symbol.type, symbol, local=True)

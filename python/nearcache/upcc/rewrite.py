@@ -85,8 +85,6 @@ class Rewriting(Part):
                 ):
                     node.quals = [word for word in node.quals if word not in RESTRICT]
                 node.type = self._specifier(node.type)
-                for each in node.align or ():
-                    self._align(each)
                 return node
             case c_ast.PtrDecl():
                 if self.declarations.type_of(node.type).is_shared:
@@ -137,14 +135,16 @@ class Rewriting(Part):
         symbol = self.unit.scope.find(node.name) if isinstance(node, c_ast.ID) else None
         return symbol is not None and symbol.kind == "object" and symbol.type.is_shared
 
-    def _align(self, node: c_ast.Node) -> None:
-        """Rewrite an _Alignas once: all declarators of a declaration share its node."""
-        if node not in self._printed:
-            self._printed.add(node)
-            if isinstance(node.alignment, c_ast.Typename):
-                node.alignment = self.rewritten_typename(node.alignment)
+    def align(self, node: c_ast.Node) -> None:
+        """Rewrite each _Alignas of a declaration once: all of its declarators share the nodes."""
+        for each in node.align or ():
+            if each in self._printed:
+                continue
+            self._printed.add(each)
+            if isinstance(each.alignment, c_ast.Typename):
+                each.alignment = self.rewritten_typename(each.alignment)
             else:
-                node.alignment = self._constant(node.alignment)
+                each.alignment = self._constant(each.alignment)
 
     def _constant(self, node: c_ast.Node | None) -> c_ast.Node | None:
         """Return a size, width or value of a declaration in C; None if there is none."""
@@ -216,6 +216,7 @@ class Rewriting(Part):
         for each in node.decls:
             if isinstance(each, c_ast.Decl):
                 each.quals = plain_quals(each.quals or [])
+                self.align(each)
                 each.type = self.rewritten(each.type)
                 each.bitsize = self._constant(each.bitsize)
             elif isinstance(each, c_ast.StaticAssert):

@@ -14,6 +14,7 @@ static int placed[8] = {[sizeof(one)] = 5, [sizeof s.v ... sizeof s + 1] = 7};
 struct holder { shared int *p; int n; };
 struct holder holders[] = {[sizeof(one)] = {&one, 4}};
 static _Alignas(sizeof(one) * 16) char more[3];
+struct aligned { char first; _Alignas(sizeof(one)) char second; };
 
 static int cases(int n)
 {
@@ -45,6 +46,10 @@ int main(void)
     CHECK_EQ(sizeof holders / sizeof holders[0], 5);
     CHECK(holders[4].p == &one && holders[0].p == NULL);
     CHECK_EQ((unsigned long)more % 64, 0);
+    _Alignas(sizeof(one) * 4) char own;
+    CHECK_EQ(_Alignof(more), 64);
+    CHECK_EQ(_Alignof(own), 16);
+    CHECK_EQ(sizeof(struct aligned), 8);
     CHECK_EQ(cases(4) + cases(5), 2);
     CHECK_EQ(cases(6), 2);
     CHECK_EQ(parameters(local, placed, local, rows), 3);
