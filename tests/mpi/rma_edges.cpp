@@ -687,8 +687,8 @@ void the_request_that_failed_is_named(const char* call) {
     MPI_Status statuses[count];
     int64_t got[2] = {};
     int done = 0, at = 0, places[count];
-    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, words.win);
     MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, words.win);
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, words.win);
     MPI_Irecv(nullptr, 0, MPI_BYTE, 1, 4, check::world, &requests[0]);
     MPI_Rget(&got[0], 1, MPI_INT64_T, 0, 4, 1, MPI_INT64_T, words.win, &requests[failing]);
     MPI_Rget(&got[1], 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, words.win, &requests[2]);
