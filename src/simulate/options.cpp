@@ -21,6 +21,7 @@ struct Texts {
   std::vector<std::string> policies{"rate"}, storages{"25%"}, indexes{"auto"}, windows, set;
   std::string mode = "as-traced", model;
   bool no_bounds = false, progress = false, curve = false, summary = false, safety = false;
+  bool points = false;  // given
 };
 
 bool set_policies(const std::vector<std::string>& names, StudyOptions* study, std::string* wrong) {
@@ -141,6 +142,7 @@ std::string apply(const Texts& texts, Arguments* arguments) {
     return "--csv is for the table: --curve, --summary and --safety are JSON";
   if (arguments->csv == "-" && arguments->json == "-")
     return "--csv and --json: only one of them can be standard output";
+  if (texts.points && !texts.curve) return "--points is for --curve";
   return {};
 }
 
@@ -216,7 +218,7 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
                "Leave out the infinite cache, the best fixed set and the clairvoyant schedule");
   app.add_flag("--curve", texts.curve,
                "Print, as JSON, the savings by storage size, up to all distinct bytes");
-  CLI::Option* points =
+  const CLI::Option* points =
       app.add_option("--points", arguments->curve_points, "--curve: number of storages")
           ->check(CLI::Range(2u, 1000u))
           ->default_val(22u);
@@ -238,8 +240,8 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
   study.storages_given = storage->count() > 0;
   for (const CLI::Option* option : of_windows)
     if (option->count() > 0) arguments->of_windows = option->get_name();
-  std::string wrong = apply(texts, arguments);
-  if (wrong.empty() && points->count() > 0 && !texts.curve) wrong = "--points is for --curve";
+  texts.points = points->count() > 0;
+  const std::string wrong = apply(texts, arguments);
   if (wrong.empty()) return std::nullopt;
   fmt::print(stderr, "nearcache-simulate: {}\n", wrong);
   return 2;

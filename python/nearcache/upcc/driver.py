@@ -26,7 +26,7 @@ from ..errors import NearcacheError
 from . import command, toolchain, translate
 from .diagnostics import UpcError
 from .linking import link
-from .preprocess import PreprocessError
+from .preprocess import MODE, PreprocessError
 from .preprocess import command as preprocess_command
 from .runner import Runner, StepFailed, position_words
 
@@ -96,18 +96,23 @@ class Driver(Runner):
         if item.kind in ("upc", "c"):
             source = self.preprocessed(item)
             words += source.beside if source else ()
-            words = preprocess_command(
-                item.path,
-                words,
-                self.tools.upc_headers,
-                self.invocation.threads,
-                self.invocation.struct_pointers,
-                [self.invocation.mode],
-            )
+            words = self.preprocess_words(item, words, [self.invocation.mode])
         else:
             words += [self.invocation.mode, *language_words(item), item.path]
         words += self.invocation.dependencies
         self.run(words + (["-o", self.invocation.output] if self.invocation.output else []))
+
+    def preprocess_words(
+        self, item: Input, words: Sequence[str], mode: Sequence[str] = MODE
+    ) -> list[str]:
+        return preprocess_command(
+            item.path,
+            words,
+            self.tools.upc_headers,
+            self.invocation.threads,
+            self.invocation.struct_pointers,
+            mode,
+        )
 
     def plain(self, item: Input, beside: Sequence[str] = ()) -> str | Path | None:
         """Compile a source with the C compiler alone."""
@@ -157,13 +162,7 @@ class Driver(Runner):
                 *self.invocation.preprocessing,
                 *source.beside,
             ]
-            words = preprocess_command(
-                item.path,
-                words,
-                self.tools.upc_headers,
-                self.invocation.threads,
-                self.invocation.struct_pointers,
-            )
+            words = self.preprocess_words(item, words)
             self.run([*words, *self.dependency_words(item), "-o", os.devnull])
         text = self.translated(item, source)
         mode = self.invocation.mode

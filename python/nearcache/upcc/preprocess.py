@@ -35,6 +35,7 @@ LIBRARIES = {
 MARKER = re.compile(r'#\s+(\d+)\s+"((?:[^"\\]|\\.)*)"((?:\s+\d)*)')
 DIRECTIVE = re.compile(r"#\s*(define|undef|include|include_next|import)\b\s*(.*)")
 INCLUDE = re.compile(r'([<"])([^>"]+)[>"]')
+MODE = ("-E", "-dD", "-dI")  # with the definitions and inclusions, which are kept
 LITERAL = re.compile(
     r'\b(?P<prefix>u8|[uUL]?)R"(?P<end>[^ ()\\\s]{0,16})\((?P<raw>.*?)\)(?P=end)"'
     r'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'',
@@ -286,7 +287,7 @@ def command(
     headers: Path,
     threads: int | None = None,
     struct_pointers: bool = False,
-    mode: Sequence[str] = ("-E", "-dD", "-dI"),
+    mode: Sequence[str] = MODE,
 ) -> list[str]:
     """Return the words that preprocess a source."""
     macros = [f"-D{name}={value}" for name, value in predefined(threads, struct_pointers).items()]

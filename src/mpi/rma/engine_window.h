@@ -356,6 +356,7 @@ class EngineWindow {
   void forget_last_lock(int rank);
   int await_lock(int rank);
   void await_locks_that_are_due(rma::Agent::Lock* lock);
+  void await_if_due(rma::Agent::Lock* lock, int rank);
   void await_granted(rma::Agent::Lock* lock, int rank, rma::Mark mark);
   int unlock_in_full(int rank);
   int lock_all_in_full(int assert);

@@ -73,9 +73,7 @@ void EngineWindow::await_last_lock() {
   const LastLock last = last_lock;
   if (last.window == nullptr || last.by != pthread_self()) return;
   last_lock = {};
-  if (!last.window->window_->lock_is_due(last.rank)) return;
-  const Mark mark = last.window->window_->flush(last.rank);
-  last.window->await_granted(&lock, last.rank, mark);
+  last.window->await_if_due(&lock, last.rank);
 }
 
 void EngineWindow::forget_last_lock(int rank) {
@@ -85,10 +83,14 @@ void EngineWindow::forget_last_lock(int rank) {
 // The first thread has not waited for its lock.
 void EngineWindow::await_locks_that_are_due(rma::Agent::Lock* lock) {
   for (const int rank : std::vector(locks_.begin(), locks_.end())) {
-    if (rank == MPI_PROC_NULL || !window_->lock_is_due(rank)) continue;
-    const Mark mark = window_->flush(rank);
-    await_granted(lock, rank, mark);
+    if (rank != MPI_PROC_NULL) await_if_due(lock, rank);
   }
+}
+
+void EngineWindow::await_if_due(rma::Agent::Lock* lock, int rank) {
+  if (!window_->lock_is_due(rank)) return;
+  const Mark mark = window_->flush(rank);
+  await_granted(lock, rank, mark);
 }
 
 // Waits also if a member is gone: the others still keep each other out.
