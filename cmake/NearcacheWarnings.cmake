@@ -7,7 +7,7 @@ if(NEARCACHE_SANITIZE)
     # These take a third of the compile time, and the address sanitizer finds most of the same
     # errors.
     add_compile_options(-fno-sanitize=null,object-size,vptr)
-    # The first finding ends the program anyway (UBSAN_OPTIONS in scripts/run_tests.py), and code
+    # The first finding ends the program anyway (UBSAN_OPTIONS in scripts/sanitizers.py), and code
     # that need not continue after one compiles in a fifth less time.
     add_compile_options(-fno-sanitize-recover=undefined)
   endif()

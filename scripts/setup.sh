@@ -89,7 +89,7 @@ say() { printf 'setup: %s\n' "$*"; }
 
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
-# Sanitizer builds use clang if it is new enough for our C++ (scripts/run_tests.py).
+# Sanitizer builds use clang if it is new enough for our C++ (scripts/sanitizers.py).
 least_clang=16
 
 # Prints the newest clang installed, or nothing.

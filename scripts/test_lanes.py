@@ -6,7 +6,9 @@ are all in one lane, so that the processors are never used up by more than one p
 Computing tests come after that lane, or yield to it (at the lowest priority, as sanitizer builds
 do): beside compilers, a rank waits for its turn while the other one keeps polling. Open MPI's ranks
 yield while they wait, and its launchers sleep for most of a short run, so the same files with Open
-MPI 4 and 5 are lanes beside it. What a test file prepares for all of its tests is prepared once.
+MPI 4 and 5 are lanes beside it. When the sanitizers have nothing more to do, the polling lane alone
+leaves a third of the processors' time unused: lanes of many kinds of tests then fill it. What a
+test file prepares for all of its tests is prepared once.
 """
 
 import os
@@ -21,6 +23,7 @@ from console import ROOT
 SHMEM = ("tests/shmem", "tests/apps/test_shmem_apps.py")
 LANGUAGE = ("tests/upc/test_language.py", "tests/upc/test_random_c.py")
 MPI = ("tests/mpi", "tests/model", "tests/apps")
+APPLICATIONS = ("tests/model", "tests/apps")
 ADVICE = ("tests/cli/test_advise.py",)  # mostly waits for the programs that it advises on
 PROTOCOLS = ("tests/protocol",)  # keeps a processor busy
 # A browser, plots, checks of the sources: nearly no parallel programs.
@@ -96,9 +99,9 @@ def test_files():
 
 def lanes():
     """Return (lanes that need only OpenSHMEM and UPC, the polling lane with those that may run
-    beside it, the others).
+    beside it, those that fill what it leaves, those that come after it).
 
-    Each test is in one lane; files not listed are in the last.
+    Each test is in one lane; files not listed are in the last of those that fill.
     """
     files = test_files()
 
@@ -117,19 +120,18 @@ def lanes():
         Lane("upc", take("tests/upc")),
     ]
     mpi = take(*MPI)
+    applications = [name for name in mpi if name.startswith(APPLICATIONS)]
     alone = [
         Lane("mpi", mpi, "not openmpi", polls=True),
-        Lane("openmpi-5", mpi, "openmpi-5"),
+        Lane("openmpi-5", [name for name in mpi if name not in applications], "openmpi-5"),
+        Lane("openmpi-5-apps", applications, "openmpi-5"),
         Lane("openmpi", mpi, "openmpi and not openmpi-5"),
+        Lane("protocols", take(*PROTOCOLS), nice=19),
+        Lane("pages", take(*PAGES), nice=19),
     ]
-    alone.append(Lane("protocols", take(*PROTOCOLS), nice=19))
-    alone.append(Lane("pages", take(*PAGES), nice=19))
-    late = [
-        Lane("advice", take(*ADVICE)),
-        Lane("objects", take(*OBJECTS)),
-        Lane("commands", take(*files)),
-    ]
+    late = [Lane("advice", take(*ADVICE))]
+    filling = [Lane("objects", take(*OBJECTS), nice=10), Lane("commands", files, nice=10)]
     return tuple(
         [lane for lane in group if lane.files]  # without files, pytest would run all
-        for group in (early, alone, late)
+        for group in (early, alone, filling, late)
     )

@@ -228,9 +228,10 @@ void error_handler_uses_the_window_whose_lock_is_refused() {
   MPI_Errhandler_free(&handler);
 }
 
-// Reads until no rank is known to write, so that what was read is kept although gets complete.
+// Reads until no rank is known to write, so that what was read is kept although gets complete. With
+// MPICH 4.0.2 nothing is.
 void settle(const Words& words) {
-  for (int turn = 0; turn < 20000 && check::cached(); ++turn) {
+  for (int turn = 0; turn < 1000 && check::cached(); ++turn) {
     const uint64_t before = check::stats(words.win).hits_full;
     words.read(1, 5), words.read(1, 5);
     if (check::stats(words.win).hits_full > before) break;
