@@ -21,9 +21,11 @@ from .unit import Function
 if TYPE_CHECKING:
     from .declare import Declarations
     from .expressions import Expressions
+    from .layouts import Layouts
     from .rewrite import Rewriting
     from .statements import Statements
     from .statics import Statics
+    from .tags import Tags
     from .typenames import Typenames
     from .unit import Unit
 
@@ -32,6 +34,8 @@ class Definitions(Part):
     """Turns the program's declarations into symbols, and into C: lists of nodes."""
 
     declarations: Declarations
+    tags: Tags
+    layouts: Layouts
     expressions: Expressions
     rewriting: Rewriting
     statements: Statements
@@ -61,7 +65,7 @@ class Definitions(Part):
         kind = reshaped(self.declarations.type_of(node.type), node)
         self.declarations.check_reference_type(kind, node)
         if kind.is_shared:
-            kind = self.declarations.named_layout(kind, node)
+            kind = self.layouts.named(kind, node)
             self.statics.count_without_names(kind)
         symbol = self.unit.scope.names.get(node.name)
         if symbol is None or symbol.kind != "typedef":  # otherwise a repeated declaration
@@ -117,7 +121,7 @@ class Definitions(Part):
 
     def local_declaration(self, node: c_ast.Node) -> list[c_ast.Node]:
         if node.name is None:
-            self.declarations.hide_tag(node.type)
+            self.tags.hide_tag(node.type)
         kind = self.declarations.type_of(node.type)
         if node.name is None:
             return self._tag_declaration(node, kind)
@@ -160,7 +164,7 @@ class Definitions(Part):
                 f"'{node.name}' cannot be shared: an automatic variable is private; declare it static, or outside of "
                 "the function",
             )
-            kind = self.declarations.complete_layout(kind, node)
+            kind = self.layouts.complete(kind, node)
             self.unit.scope.add(Symbol(node.name, "object", kind, coord=node.coord))
             return []
         self._static_locals += 1

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .declare import Declarations
     from .forall import Forall
     from .initializers import Initializers
+    from .layouts import Layouts
     from .local_loops import LocalLoops
     from .operators import Operators
     from .rewrite import Rewriting
@@ -58,6 +59,7 @@ class Expressions(Part):
     accesses: Accesses
     conversions: Conversions
     declarations: Declarations
+    layouts: Layouts
     forall: Forall
     initializers: Initializers
     local_loops: LocalLoops
@@ -125,7 +127,7 @@ class Expressions(Part):
     def type_of_operand(self, node: c_ast.Node) -> types.Type:
         """Return the type of an expression that is not evaluated, or of a type name."""
         if isinstance(node, c_ast.Typename):
-            return self.declarations.complete_layout(self.declarations.type_of(node.type), node)
+            return self.layouts.complete(self.declarations.type_of(node.type), node)
         coord = self.unit.coord
         kind = self.expression(copy.deepcopy(node)).type
         self.unit.coord = coord

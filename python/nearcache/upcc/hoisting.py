@@ -23,9 +23,9 @@ from .scope import Symbol
 from .typenames import Alias
 
 if TYPE_CHECKING:
-    from .declare import Declarations
     from .expressions import Expressions
     from .scope import Scope
+    from .tags import Tags
     from .typenames import Typenames
     from .unit import Unit
 
@@ -44,7 +44,7 @@ class Hoisting(Part):
     """Turns types and lowered expressions of a block into their equivalents outside the current
     function."""
 
-    declarations: Declarations
+    tags: Tags
     expressions: Expressions
     typenames: Typenames
 
@@ -130,7 +130,7 @@ class Hoisting(Part):
         return scope is None or scope is self.unit.globals
 
     def _body(self, body: types.Body) -> types.Body:
-        if self._is_known(self.declarations.scope_of(body.node)):
+        if self._is_known(self.tags.scope_of(body.node)):
             return body
         made = types.Body(body.keyword, self._reference(body.node, self._record(body)))
         made.fields, made.plain = body.fields, body.plain
@@ -143,7 +143,7 @@ class Hoisting(Part):
             self._defined.add(body)
             if body.packed:
                 self._refuse(f"'{body.node.name or name}', which a pragma in its block lays out,")
-            scope = self.declarations.scope_of(body.node)
+            scope = self.tags.scope_of(body.node)
             assert scope is not None
             made = self._reference(body.node, name)
             made.decls = [self._copied(each, scope) for each in body.node.decls]
@@ -153,7 +153,7 @@ class Hoisting(Part):
 
     def _enumeration(self, node: c_ast.Node) -> c_ast.Node:
         """Return the node that names an enumeration outside."""
-        scope = self.declarations.scope_of(node)
+        scope = self.tags.scope_of(node)
         if self._is_known(scope) or node.values is None:
             return node
         assert scope is not None
@@ -294,13 +294,13 @@ class Hoisting(Part):
         return made
 
     def _specifier(self, node: c_ast.Node, scope: Scope) -> c_ast.Node:
-        kind = self.declarations.defined_as(node)
+        kind = self.tags.defined_as(node)
         if kind is None:
             kind = self.typenames.made_tag(node.name) or scope.find_tag(node.name)
         if isinstance(kind, c_ast.Node):
-            kind = self.declarations.defined_as(kind)
+            kind = self.tags.defined_as(kind)
         if isinstance(kind, types.Body):
-            if self._is_known(self.declarations.scope_of(kind.node)):
+            if self._is_known(self.tags.scope_of(kind.node)):
                 return node
             return self._reference(node, self._record(kind))
         if kind is None or kind.node is None:

@@ -26,12 +26,14 @@ from .expressions import Expressions
 from .forall import Forall
 from .hoisting import Hoisting
 from .initializers import Initializers
+from .layouts import Layouts
 from .local_loops import LocalLoops
 from .operators import Operators
 from .rewrite import Rewriting
 from .statements import Statements
 from .statics import Statics
 from .system_headers import SystemHeaders
+from .tags import Tags
 from .typenames import Typenames
 from .unit import Function, Unit
 
@@ -49,12 +51,14 @@ PARTS = {
     "forall": Forall,
     "hoisting": Hoisting,
     "initializers": Initializers,
+    "layouts": Layouts,
     "local_loops": LocalLoops,
     "operators": Operators,
     "rewriting": Rewriting,
     "statements": Statements,
     "statics": Statics,
     "system_headers": SystemHeaders,
+    "tags": Tags,
     "typenames": Typenames,
 }
 

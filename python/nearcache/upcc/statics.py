@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from .accesses import Accesses
     from .alignments import Alignments
     from .convert import Conversions, Value
-    from .declare import Declarations
     from .expressions import Expressions
     from .hoisting import Hoisting
     from .initializers import Initializers
+    from .layouts import Layouts
     from .rewrite import Rewriting
     from .typenames import Typenames
     from .unit import Unit
@@ -91,7 +91,7 @@ class Statics(Part):
     accesses: Accesses
     alignments: Alignments
     conversions: Conversions
-    declarations: Declarations
+    layouts: Layouts
     expressions: Expressions
     hoisting: Hoisting
     initializers: Initializers
@@ -118,9 +118,9 @@ class Statics(Part):
     ) -> list[c_ast.Node]:
         """Return the declaration in C of a static shared object."""
         storage = node.storage or []
-        kind = self.declarations.complete_layout(resized(kind, node), node)
+        kind = self.layouts.complete(resized(kind, node), node)
         kind = self.sized_by_initializer(kind, node.init)
-        self.declarations.check_shared_object(kind, node, storage)
+        self.layouts.check_shared_object(kind, node, storage)
         self.count_without_names(kind)
         self.rewritten_specifier_only(node)
         if hoisted and node.name in self.unit.scope.names:
@@ -162,7 +162,7 @@ class Statics(Part):
         for each in kind.dimensions() if kind.is_array else ():
             if each.length is not None or each.count is None or not _names_others(each.count):
                 continue
-            factor = self.declarations.without_threads(each.count)
+            factor = self.layouts.without_threads(each.count)
             if factor is not None:
                 each.count = c_ast.BinaryOp("*", number(factor), identifier("THREADS"))
 
@@ -458,8 +458,8 @@ class Statics(Part):
                 and other.length is None
             ):
                 a, b = (
-                    self.declarations.without_threads(one.count),
-                    self.declarations.without_threads(other.count),
+                    self.layouts.without_threads(one.count),
+                    self.layouts.without_threads(other.count),
                 )
                 if a is not None and b is not None and a != b:
                     return False
