@@ -16,6 +16,13 @@ class Failed(Exception):
     """A step failed; the text names it and shows the end of its log."""
 
 
+def told(error):
+    """Return what a Failed or an OSError says to the user."""
+    if isinstance(error, PermissionError) and error.filename:
+        return f"{error.filename} cannot be written by this user; if another one (root?) has made it, remove it"
+    return str(error)
+
+
 class Status:
     """A line that is rewritten on a terminal. Elsewhere (CI), a line per step and a few in
     between."""

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from console import DEPS, ROOT, Failed, Status, build_targets, configure, configured
+from console import DEPS, ROOT, Failed, Status, build_targets, configure, configured, told
 
 BUILD = ROOT / "build"
 sys.path.insert(0, str(ROOT / "python"))
@@ -255,6 +255,6 @@ if __name__ == "__main__":
     try:
         main()
     except (Failed, OSError) as error:  # such as a build folder of another user
-        sys.exit(f"demo: {error}")
+        sys.exit(f"demo: {told(error)}")
     except KeyboardInterrupt:
         sys.exit(130)

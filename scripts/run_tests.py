@@ -11,7 +11,7 @@ import time
 import lint
 import sanitizers
 import test_lanes
-from console import ROOT, Failed
+from console import ROOT, Failed, told
 from test_stages import UNIT_PROGRAMS, build, count, ctest, linker, parts_of, staged
 
 BUILD = ROOT / "build"
@@ -262,11 +262,10 @@ def main():
         stages.append(stage)
         if stage.name.startswith("build") and stage.failed:
             break  # nothing to run
-    if not given.lint:
+    slowest = sorted((each for stage in stages for each in stage.durations), reverse=True)[:SLOWEST]
+    if slowest:
         print(f"\nthe {SLOWEST} slowest tests")
-    for seconds, name in sorted(
-        (each for stage in stages for each in stage.durations), reverse=True
-    )[:SLOWEST]:
+    for seconds, name in slowest:
         print(f"  {seconds:8.1f} s  {name}")
     print("\nsummary")
     for stage in stages:
@@ -286,5 +285,7 @@ def main():
 if __name__ == "__main__":
     try:
         main()
+    except OSError as error:  # such as a folder of another user
+        sys.exit(f"test: {told(error)}")
     except KeyboardInterrupt:
         sys.exit(130)

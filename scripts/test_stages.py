@@ -8,7 +8,7 @@ import time
 import xml.etree.ElementTree as xml
 from dataclasses import dataclass, field
 
-from console import Failed, Status, build_targets, configure
+from console import Failed, Status, build_targets, configure, told
 
 # GoogleTest programs, and the number of parts that each is run in: a process for each test would
 # take three times as long.
@@ -58,8 +58,8 @@ def staged(name, work):
         work(stage)
     except (Failed, OSError, xml.ParseError) as error:
         stage.failed += 1
-        stage.failures.append(f"{name}: {str(error).splitlines()[0]}")
-        print(error, file=sys.stderr, flush=True)
+        stage.failures.append(f"{name}: {told(error).splitlines()[0]}")
+        print(told(error), file=sys.stderr, flush=True)
     stage.seconds = time.monotonic() - start
     return stage
 

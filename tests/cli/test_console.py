@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Build folders of ./demo, ./test and what else builds."""
 
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from support.launch import ROOT
@@ -60,3 +64,35 @@ def test_coverage_forgets_what_was_noted_before_a_move(moved, monkeypatch):
     with pytest.raises(console.Failed):
         coverage.build(moved / "log")
     assert not (moved / "CMakeCache.txt").exists()
+
+
+@pytest.mark.parametrize("whose", ["build/log", "build/lanes/chosen.xml"])
+def test_a_build_folder_of_another_user_is_named_with_what_to_do(whose):
+    """Root has made the build folder, or that of the tests' results: for a build with nothing to do."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to become another user")
+    cmake = "#!/bin/sh\nexit 0\n"
+    with tempfile.TemporaryDirectory() as name:  # pytest's own is closed to others
+        checkout = Path(name)
+        shutil.copytree(ROOT / "scripts", checkout / "scripts")
+        (checkout / "bin").mkdir()
+        for tool in ("cmake", "ctest"):
+            (checkout / "bin" / tool).write_text(cmake)
+            (checkout / "bin" / tool).chmod(0o755)
+        (checkout / "build").mkdir()
+        for each in [checkout, *checkout.rglob("*")]:
+            os.chown(each, 65534, 65534)
+        made = checkout / whose
+        made.parent.mkdir(exist_ok=True)
+        os.chown(made.parent, 0, 0)
+        made.touch()
+        done = subprocess.run(
+            ["/usr/bin/python3", checkout / "scripts" / "run_tests.py", "--", "nothing"],
+            capture_output=True,
+            text=True,
+            user=65534,
+            env={"PATH": f"{checkout}/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"},
+        )
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    told = "cannot be written by this user; if another one (root?) has made it, remove it"
+    assert f"{made} {told}" in done.stderr, done.stderr
