@@ -34,10 +34,10 @@ def read(file: str) -> Any:
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         text = data.decode("utf-8-sig")  # editors of other systems mark UTF-8 at its beginning
-    except (OSError, UnicodeDecodeError) as error:
-        raise NearcacheError(
-            f"cannot read {name}: {getattr(error, 'strerror', None) or error}"
-        ) from None
+    except OSError as error:
+        raise NearcacheError(f"cannot read {name}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise NearcacheError(f"{name} is not a Nearcache report: it is not text") from None
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -126,12 +126,13 @@ def test_other_formats_and_versions_are_refused(nearcache, tmp_path, changes, me
         ("", "is not JSON"),
         ("[1]", "is not a Nearcache report: it states no format"),
         ("{", "is not JSON"),
+        ("\x7fELF\udcff", "is not a Nearcache report: it is not text"),
         ('{"format": "nearcache-report", "version": 1}', "incomplete"),
     ],
 )
 def test_other_files_are_refused(nearcache, tmp_path, text, message):
     path = tmp_path / "file"
-    path.write_text(text)
+    path.write_text(text, errors="surrogateescape")
     done = nearcache("report", path)
     assert done.returncode == 2 and message in done.stderr and str(path) in done.stderr
 
