@@ -259,6 +259,16 @@ def test_wrong_use_is_told(program, tmp_path):
     assert upcrun("-n", 0, program).returncode == 2
 
 
+def test_a_program_that_is_not_upc_is_told(program, tmp_path):
+    (tmp_path / "plain.c").write_text("int main(void) { return 0; }\n")
+    subprocess.run(["gcc", "plain.c", "-o", "plain"], cwd=tmp_path, check=True)
+    done = upcrun("-n", 2, tmp_path / "plain")
+    assert done.returncode == 0 and "plain is not linked by upcc" in done.stderr, done.stderr
+    stripped = launch_upc.upcc(PROGRAM, "-Wl,-s")
+    for more in (["-n", 1, tmp_path / "plain"], ["-n", 2, program], ["-n", 2, stripped]):
+        assert "upcc" not in upcrun(*more).stderr, more
+
+
 def test_program_of_the_working_directory_needs_no_path(program):
     assert "thread 0 of 1" in upcrun("-n", 1, program.name, cwd=program.parent).stdout
 

@@ -72,6 +72,7 @@ class Plan:
     variables: dict[str, str]
     family: str  # of the OpenSHMEM
     version: str
+    note: str = ""  # for the user
 
     def text(self) -> str:
         return "\n".join(
@@ -101,7 +102,8 @@ class Linked:
     threads: int | None = None  # upcc -T
     heap: int | None = None  # upcc -shared-heap
     struct_pointers: bool = False
-    told: bool = False  # whether it has any symbols
+    told: bool = False  # whether its symbols say so
+    other: bool = False  # whether they are those of a program that upcc has not linked
 
 
 def linked(program: str) -> Linked:
@@ -118,6 +120,7 @@ def linked(program: str) -> Linked:
         known.get("shared_heap"),
         "struct_pointers" in known,
         " ncupc_main\n" in listed,
+        " main\n" in listed and " ncupc_main\n" not in listed,
     )
 
 
@@ -217,7 +220,12 @@ def plan(
     if family == "oshmem":
         variables.update(openmpi_variables(threads, environment))
         started += [word for name in sorted(passed) for word in ("-x", name)]  # also on other hosts
-    return Plan(started + [program, *words[1:]], variables, family, version)
+    note = (
+        f"{program} is not linked by upcc: unless it starts a UPC program, each of its {threads} copies is on its own"
+        if built.other and threads > 1
+        else ""
+    )
+    return Plan(started + [program, *words[1:]], variables, family, version, note)
 
 
 @click.command(
@@ -330,6 +338,8 @@ def main(
         raise Stopped(f"--launcher-args: {str(error).lower()}: {more}") from None
     try:
         chosen = plan(list(words), threads, cache, heap, per_node, tag, launcher_words, values)
+        if chosen.note and not quiet:
+            click.echo(f"upcrun: note: {chosen.note}", err=True)
         if dump_options:
             click.echo(chosen.text())
             return
