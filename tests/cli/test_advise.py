@@ -688,6 +688,11 @@ def test_gets_cannot_have_taken_longer_than_the_run():
     advice = judgement.judge(evidence(latency=1e6))
     assert advice.get_seconds == pytest.approx(2.0)
     assert advice.saved_seconds < 2.0
+    # The text states the measured cost, of which that is no sum.
+    assert "their measured cost, too high as on a busy machine, counts 2%" in text.render(
+        advice, width=200
+    )
+    assert "measured cost" not in text.render(judgement.judge(evidence()), width=200)
 
 
 def test_gets_as_cheap_as_hits_are_left_alone():

@@ -220,6 +220,10 @@ class Judge:
             notes.append(
                 "the cost of a get was given: times are for a run in which everything else takes as long as in this one"
             )
+        if self.scale < 0.95:
+            notes.append(
+                f"gets cannot have taken longer than the run, so their measured cost, too high as on a busy machine, counts {self.scale:.0%}"
+            )
         if self.modelled:
             notes.append(f"the network was modelled: {self.modelled}")
         if len(self.safety["traces"]) and not any(
