@@ -372,6 +372,7 @@ def evidence(
     hosts=("a",),
     shared=(),
     now="coherent",
+    served=0,
 ):
     window = {
         "id": 1,
@@ -451,7 +452,12 @@ def evidence(
             "traces": [{**trace, "rank": rank, "host": host} for rank, host in enumerate(hosts)],
             "windows": [window],
         },
-        summary={"span": {"first_ns": 0, "last_ns": int(seconds * 1e9)}},
+        summary={
+            "span": {"first_ns": 0, "last_ns": int(seconds * 1e9)},
+            "windows": [
+                {"id": 1, "gets": gets, "outcomes": {"full": served, "direct": gets - served}}
+            ],
+        },
         run_seconds=run_seconds,
         curve={"windows": [curve]},
         transparent=within(epoch_hits),
@@ -693,6 +699,26 @@ def test_gets_cannot_have_taken_longer_than_the_run():
         advice, width=200
     )
     assert "measured cost" not in text.render(judgement.judge(evidence()), width=200)
+
+
+def test_what_the_run_has_served_is_no_time_of_its_gets():
+    """The run is cached as the program always is: its time is not that of a run without a cache."""
+    advice = judgement.judge(evidence(served=90000, seconds=0.2))
+    gets, hits = 100000 * 10010e-9, 90000 * (80 + 15) * 1e-9
+    assert advice.get_seconds == pytest.approx(gets) and advice.run_seconds == 0.2
+    assert advice.wall_seconds == pytest.approx(0.2 + 0.9 * gets - hits)
+    assert advice.saved_seconds == pytest.approx(90000 * (10010 - 80 - 15) * 1e-9)
+    said = text.render(advice, width=200)
+    assert "0.89 s of 1.09 s per rank (82%)" in said and "measured cost" not in said
+    assert (
+        "1.09 s without a cache (this run, in which 90% of the gets were served by one, took"
+        in said
+    )
+    assert "without a cache" not in text.render(judgement.judge(evidence()), width=200)
+    there = evidence(served=90000, seconds=0.2)
+    there.safety["cost"].update({"from": "model", "latency_ns": 20000.0, "ns_per_byte": 0.1})
+    wall = 0.2 + 100000 * 20010e-9 - 10000 * 10010e-9 - hits
+    assert judgement.judge(there).wall_seconds == pytest.approx(wall)
 
 
 def test_gets_as_cheap_as_hits_are_left_alone():

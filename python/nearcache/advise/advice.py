@@ -78,8 +78,12 @@ class Advice:
     helps: bool
     saved_seconds: float  # a rank, mean over all ranks, also those that have no part in a window
     saved_seconds_least: float
-    wall_seconds: float  # of the run; with a given cost of gets, what it would take there
+    wall_seconds: (
+        float  # of the run, were no get cached; with a given cost of gets, what it would take there
+    )
     get_seconds: float  # a rank: what the gets cost in this run, were none cached
+    run_seconds: float  # of the run, whose own cache has served this share of the gets:
+    served: float
     cost: Cost
     complete: bool  # every rank's trace is there and whole
     program: str

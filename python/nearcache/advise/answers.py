@@ -92,10 +92,17 @@ class Span(TypedDict):
     last_ns: int
 
 
+class SummaryWindow(TypedDict):
+    id: int
+    gets: int
+    outcomes: dict[str, int]  # what became of them in the run
+
+
 class Summary(TypedDict):
     """The answer to --summary."""
 
     span: Span | None
+    windows: list[SummaryWindow]
 
 
 class Point(TypedDict):

@@ -7,7 +7,7 @@ judge(evidence) -> Advice
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from .advice import (
@@ -42,6 +42,7 @@ VERSIONS_BYTES = 1024  # what a validation of mode `coherent` reads of a target
 DEFAULT_STORAGE, DEFAULT_INDEX = 1 << 20, 4096  # what a window starts with; it adapts from there
 NO_PROMISE_SHARE = 0.85  # of what a promise saves: then the default is advised in its place
 CLEARLY_MORE = 1.2  # times what the default saves, before `transparent` takes its place
+SERVED = ("full", "pending")  # outcomes of gets that were not issued
 # Why a promise is not needed where quiet phases do as much.
 DEFAULT_DOES = (
     f"the default mode, `{DEFAULT}`, which needs no promise, saves just as much in this run, because "
@@ -142,12 +143,18 @@ class Judge:
         )
         self.whole = not any(trace["dropped"] or trace["cut_short"] for trace in traces)
         self.span = span_seconds(evidence.summary)
-        self.wall = max(self.span, evidence.run_seconds)
+        self.wall = self.ran = max(self.span, evidence.run_seconds)
+        # by window: share of its gets that the cache has served in the run
+        self.served = {
+            row["id"]: sum(row["outcomes"].get(name, 0) for name in SERVED) / max(1, row["gets"])
+            for row in evidence.summary["windows"]
+        }
 
     def advice(self) -> Advice:
         complete = self.all_there()
         get_seconds = self.settle_times()
-        windows = [self.window(window) for window in self.safety["windows"]]
+        gets = self.safety["windows"]
+        windows = [self.window(window) for window in gets]
         helped = [window for window in windows if window.helps]
         unknown = any(window.undecided for window in windows) or (
             bool(self.left_alone) and not any(window.gets for window in windows)
@@ -161,6 +168,9 @@ class Judge:
             ),
             wall_seconds=self.wall,
             get_seconds=get_seconds,
+            run_seconds=self.ran,
+            served=sum(self.share_served(window) * window["gets"] for window in gets)
+            / max(1, sum(window["gets"] for window in gets)),
             cost=self.cost,
             complete=complete,
             program=self.program,
@@ -182,28 +192,38 @@ class Judge:
     def complete(self, window: SafetyWindow) -> bool:
         return self.all_there() and window["traced_ranks"] == window["ranks"]
 
-    def settle_times(self) -> float:
-        """Return the seconds that all gets take per rank.
+    def share_served(self, window: SafetyWindow) -> float:
+        return self.served.get(window["id"], 0.0)
 
-        If a cost model is given, the gets' measured time within the run time is replaced by the
-        model's.
+    def settle_times(self) -> float:
+        """Return the seconds that all gets take per rank if none is cached, and make the time of
+        the run that of such a run.
+
+        In the run, some were served by its cache, and the others took what was measured.
         """
 
-        def seconds(cost: Cost | Price) -> float:
-            gets = sum(
-                cost_ns(cost, window["gets"], window["bytes"]) for window in self.safety["windows"]
-            )
-            return 1e-9 * gets / max(1, self.traced)
+        def a_rank(of: Callable[[SafetyWindow], float]) -> float:
+            return 1e-9 * sum(map(of, self.safety["windows"])) / max(1, self.traced)
 
-        # Samples from a busy machine may suggest that gets took longer than the whole trace. They
-        # are then scaled down.
-        measured = min(seconds(self.cost["measured"]), self.span) if self.cost["measured"] else 0.0
-        if self.cost["from"] == "model":
-            self.scale = 1.0
-            self.wall += seconds(self.cost) - measured
-            return seconds(self.cost)
-        self.scale = measured / seconds(self.cost) if measured else 1.0
-        return measured
+        def all_of(cost: Cost | Price, window: SafetyWindow) -> float:
+            return cost_ns(cost, window["gets"], window["bytes"])
+
+        self.scale, measured, took = 1.0, self.cost["measured"], 0.0
+        if measured:
+            fetched = a_rank(lambda each: (1 - self.share_served(each)) * all_of(measured, each))
+            # Samples from a busy machine may suggest that they took longer than the whole trace.
+            # They are then scaled down.
+            took = min(fetched, self.span)
+            if self.cost["from"] != "model" and fetched:
+                self.scale = took / fetched
+        elif self.cost["from"] != "model":
+            return 0.0
+        gets = self.scale * a_rank(lambda each: all_of(self.cost, each))
+        hits = a_rank(
+            lambda each: self.share_served(each) * hit_ns(self.hit, each["gets"], each["bytes"])
+        )
+        self.wall += gets - took - hits
+        return gets
 
     def notes(self, complete: bool) -> list[str]:
         notes = []

@@ -167,8 +167,16 @@ def render(
     """Return the advice as text. `tag` is that of the preload object that the user named."""
     cost = advice.cost
     ranks = how_many(advice.ranks, ("rank", "ranks"))
-    about = f"{advice.program}, {ranks}, {seconds(advice.wall_seconds)}"
-    if cost["from"] != "assumed":
+    about = f"{advice.program}, {ranks}, "
+    if cost["from"] == "assumed":
+        about += seconds(advice.run_seconds)
+    else:
+        about += seconds(advice.wall_seconds)
+        if advice.served >= 0.01:
+            about += (
+                f" without a cache (this run, in which {advice.served:.0%} of the gets were served by one, "
+                f"took {seconds(advice.run_seconds)})"
+            )
         about += (
             f"; a get costs {cost['latency_ns']:,.0f} ns + {cost['ns_per_byte']:.2f} ns/B "
             f"({'measured' if cost['from'] == 'trace' else 'given'}{least_of(cost)}), all of them {seconds(advice.get_seconds)} per rank if none is cached"
