@@ -16,7 +16,11 @@ import tarfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-UNRELEASED = '    version("main", branch="main")\n'
+# The Spack package's version in a checkout.
+UNRELEASED = """\
+    git = Path(__file__).resolve().parents[4].as_uri()  # the checkout
+    version("main", branch="main")
+"""
 
 
 def version():
@@ -60,7 +64,7 @@ def make_spack(folder, archive, url):
     recipe.write_text(
         text.replace(
             UNRELEASED,
-            f'{UNRELEASED}    version("{version()}", sha256="{digest}", url="{url}/{archive.name}")\n',
+            f'    version("{version()}", sha256="{digest}", url="{url}/{archive.name}")\n',
         )
     )
 

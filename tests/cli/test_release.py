@@ -77,6 +77,9 @@ def test_a_folder_that_holds_something_is_refused(release):
     assert done.returncode == 2 and "is not empty" in done.stderr
 
 
+CLASSES = ("Nearcache", "PyPycparser")
+
+
 class Recipe:
     """Stands for Spack while its package is read: keeps the directives, and answers what cmake_args asks."""
 
@@ -110,6 +113,7 @@ class Recipe:
             "license": lambda *_: None,
             "generator": lambda *_: None,
             "CMakePackage": CMakePackage,
+            "PythonPackage": object,
             "run_after": decorator,
             "on_package_attributes": decorator,
             "join_path": lambda *parts: "/".join(parts),
@@ -123,9 +127,9 @@ def recipe(path, monkeypatch):
     found = Recipe()
     monkeypatch.setitem(sys.modules, "spack", types.ModuleType("spack"))
     monkeypatch.setitem(sys.modules, "spack.package", found.module())
-    namespace = {}
+    namespace = {"__file__": str(path)}
     exec(compile(path.read_text(), str(path), "exec"), namespace)
-    return found, namespace["Nearcache"]
+    return found, next(namespace[name] for name in CLASSES if name in namespace)
 
 
 class Spec(dict):
@@ -141,19 +145,45 @@ def test_spack_package_knows_the_archive_and_what_the_build_takes(release, monke
         release / "spack" / "packages" / "nearcache" / "package.py", monkeypatch
     )
     digest = hashlib.sha256(archive_of(release).read_bytes()).hexdigest()
-    assert found.versions[__version__] == {"sha256": digest, "url": f"file://{archive_of(release)}"}
+    assert found.versions == {
+        __version__: {"sha256": digest, "url": f"file://{archive_of(release)}"}
+    }
     made = package()
     made.spec = Spec()
     cmake = "".join(
-        path.read_text() for path in (ROOT / "CMakeLists.txt", *ROOT.glob("cmake/*.cmake"))
+        path.read_text()
+        for path in (
+            ROOT / "CMakeLists.txt",
+            ROOT / "src" / "mpi" / "CMakeLists.txt",
+            *ROOT.glob("cmake/*.cmake"),
+        )
     )
     for name, _ in made.cmake_args():
-        assert re.search(rf"(option|set)\({name}\b", cmake), name
+        assert re.search(rf"(option|set|find_program)\({name}\b", cmake), name
     wanted = re.search(
         r"^dependencies = \[(.*?)^\]", (ROOT / "pyproject.toml").read_text(), re.M | re.S
     )[1]
     for name in re.findall(r'"([a-z]+)[><=;]', wanted):
         assert f"py-{name}" in found.needs, name
+
+
+def test_spack_finds_all_that_the_package_of_a_checkout_needs(monkeypatch):
+    recipes = ROOT / "packaging" / "spack" / "packages"
+    found, package = recipe(recipes / "nearcache" / "package.py", monkeypatch)
+    # A branch without a repository ends `spack audit` and `spack install` in an error.
+    assert found.versions == {"main": {"branch": "main"}} and package.git == ROOT.as_uri()
+    # Spack's own package of pycparser is too old. With all of these needed, no Python newer than 3.10 would do.
+    pycparser, how = found.needs["py-pycparser"]
+    assert pycparser == "py-pycparser@3.12:3" and how["when"] == "+shmem"
+    assert list(recipe(recipes / "py-pycparser" / "package.py", monkeypatch)[0].versions) == [
+        "3.12"
+    ]
+    # Man pages are made, and the package's test runs `nearcache doctor`, where only these are there.
+    for name in ("click", "rich", "pyelftools"):
+        assert "build" in found.needs[f"py-{name}"][1]["type"], name
+    made = package()
+    made.spec = Spec()
+    assert ("NEARCACHE_SMPICC", False) in made.cmake_args()
 
 
 @pytest.mark.long

@@ -1,18 +1,20 @@
 # Spack package of Nearcache. From a checkout:
 #   spack repo add packaging/spack
 #   spack dev-build nearcache@main ^mpich
-# A release's package (scripts/release.py) also has its version, with the archive's checksum:
+# A release's package (scripts/release.py) has its version instead, with the archive's checksum:
 #   spack repo add FOLDER/spack
 #   spack install nearcache ^mpich
+from pathlib import Path
+
 from spack.package import *
 
 
 class Nearcache(CMakePackage):
     """A cache for one-sided communication: serves unmodified MPI-3 RMA and OpenSHMEM programs from local memory."""
 
-    maintainers = []
     license("BSD-3-Clause")
 
+    git = Path(__file__).resolve().parents[4].as_uri()  # the checkout
     version("main", branch="main")
 
     variant(
@@ -35,11 +37,14 @@ class Nearcache(CMakePackage):
     depends_on("mpi@3:")
     depends_on("openmpi", when="+shmem")
     depends_on("python@3.9:", type=("build", "run"))
-    depends_on("py-click@8:", type="run")
-    depends_on("py-rich@12:", type="run")
+    # The build needs them for man pages, and for `nearcache doctor` of its test.
+    depends_on("py-click@8:", type=("build", "run"))
+    depends_on("py-rich@12:", type=("build", "run"))
+    depends_on("py-pyelftools@0.27:", type=("build", "run"))
     depends_on("py-jinja2@3:", type="run")
-    depends_on("py-pyelftools@0.27:", type="run")
-    depends_on("py-pycparser@3.12:3", type="run", when="^python@3.11:")
+    # For upcc, which needs an OpenSHMEM.
+    depends_on("python@3.11:", type=("build", "run"), when="+shmem")
+    depends_on("py-pycparser@3.12:3", type="run", when="+shmem")
 
     generator("ninja")
 
@@ -52,6 +57,7 @@ class Nearcache(CMakePackage):
         return [
             self.define("NEARCACHE_OSHCC", oshcc),
             self.define("NEARCACHE_MPICC", self.spec["mpi"].mpicc),
+            self.define("NEARCACHE_SMPICC", False),  # SimGrid of the machine
             self.define("NEARCACHE_BUILD_TESTS", False),
             self.define("NEARCACHE_BUILD_BENCH", False),
             self.define_from_variant("NEARCACHE_BUILD_APPS", "apps"),
