@@ -1279,6 +1279,28 @@ void wrong_arguments_are_errors() {
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
 }
 
+int errors_handled = 0;
+void handle_error(MPI_Comm*, int*, ...) { ++errors_handled; }
+
+// With such a handler MPICH 5 says that the call has succeeded.
+void window_that_is_refused_is_left_alone() {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(handle_error, &handler);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  errors_handled = 0;
+  int64_t memory = 0;
+  MPI_Win win = MPI_WIN_NULL;
+  MPI_Win_create(&memory, -1, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  EXPECT(errors_handled == 1);
+  EXPECT(win == MPI_WIN_NULL);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Errhandler_free(&handler);
+  Words words(20, "coherent");
+  if (origin()) {
+    for (int turn = 0; turn < 2; ++turn) EXPECT(words.read(1, 5));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -1327,7 +1349,8 @@ int main(int argc, char** argv) {
         {"gets_of_a_window_that_pauses", gets_of_a_window_that_pauses},
         {"device_memory_is_left_to_mpi", device_memory_is_left_to_mpi},
         {"put_where_units_differ", put_where_units_differ},
-        {"flush_of_nothing_is_an_acquire", flush_of_nothing_is_an_acquire}, {
+        {"flush_of_nothing_is_an_acquire", flush_of_nothing_is_an_acquire},
+        {"window_that_is_refused_is_left_alone", window_that_is_refused_is_left_alone}, {
       "wrong_arguments_are_errors", wrong_arguments_are_errors
     }
   });

@@ -472,10 +472,11 @@ int MPI_Win_free(MPI_Win* win) {
   // Gets of an active epoch that no call seen by us completed are complete now; they are not worth
   // keeping.
   const int rc = next.Win_free(win);
+  const bool freed = rc == MPI_SUCCESS && !was_created(win);  // see create.h
   // for windows without our attribute
-  if (rc == MPI_SUCCESS) context.coherence.no_longer_exposes(handle);
+  if (freed) context.coherence.no_longer_exposes(handle);
   // all ranks have entered, and have sent what they had to send
-  if (board != nullptr && rc == MPI_SUCCESS) board->give_back(slot);
+  if (board != nullptr && freed) board->give_back(slot);
   context.acquire();
   return rc;
 }

@@ -26,6 +26,13 @@ struct Creation {
   const void* caller;  // return address of the program's call
 };
 
+// MPICH 5 returns MPI_SUCCESS from a call that has failed if an error handler of the program's has
+// returned. Whether a window was created shows in its handle.
+inline void expect_window(MPI_Win* win) {
+  if (win != nullptr) *win = MPI_WIN_NULL;
+}
+inline bool was_created(const MPI_Win* win) { return win != nullptr && *win != MPI_WIN_NULL; }
+
 // Called before the creation of a window with memory of the program's.
 void will_expose(const void* base, MPI_Aint bytes);
 // Collective; called when the window has been created.

@@ -343,8 +343,8 @@ def creation(row):
     return (
         f"{head}{told(row)}"
         + ("  will_expose(base, size);\n" if base == "base" else "")
-        + f"  const int rc = {call};\n"
-        f"  if (rc == MPI_SUCCESS) adopt(*win, {{info, comm, {memory}, {unit}, {dynamic}, Obstacle::{OBSTACLES.get(kind, 'none')}, __builtin_return_address(0)}});\n"
+        + f"  expect_window(win);\n  const int rc = {call};\n"
+        f"  if (rc == MPI_SUCCESS && was_created(win)) adopt(*win, {{info, comm, {memory}, {unit}, {dynamic}, Obstacle::{OBSTACLES.get(kind, 'none')}, __builtin_return_address(0)}});\n"
         "  note_acquire();\n  return rc;\n}\n"
     )
 
