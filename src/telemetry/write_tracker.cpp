@@ -169,19 +169,21 @@ void WriteTracker::look_by_scan(int number, uintptr_t begin, uintptr_t end) {
   scan.category_mask = page_is_written;
   scan.return_mask = page_is_written;
   while (scan.start < scan.end) {
-    const int found = ioctl(pagemap_, scan_request, &scan);
-    if (found < 0) {  // unmapped in the meantime, or the kernel gave up: assume all was written
+    int found = ioctl(pagemap_, scan_request, &scan);
+    // Unmapped in the meantime, or the kernel gave up, or these are parts of a page of MAP_HUGETLB,
+    // which it never looks at: assumes that all was written.
+    if (found < 0 || scan.walk_end <= scan.start) {
       regions[0] = {scan.start, scan.end, page_is_written};
       scan.walk_end = scan.end;
+      found = 1;
     }
-    for (int i = 0; i < std::max(found, found < 0 ? 1 : 0); ++i) {
+    for (int i = 0; i < found; ++i) {
       for (Range& range : ranges_) {
         const uint64_t from = std::max<uint64_t>(regions[i].start, range.pages_begin);
         const uint64_t to = std::min<uint64_t>(regions[i].end, range.pages_end);
         if (range.is_protected && from < to) range.missed.push_back({from, to - from});
       }
     }
-    if (scan.walk_end <= scan.start) break;
     scan.start = scan.walk_end;
   }
 }

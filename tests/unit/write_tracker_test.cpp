@@ -103,6 +103,24 @@ TEST_P(WriteTrackerTest, many_scattered_pages_are_all_found) {
   for (size_t i = 0; i < runs.size(); ++i) EXPECT_EQ(runs[i].first, 2 * i * page);
 }
 
+// The kernel protects them as a whole only, and tells nothing of a part.
+TEST_P(WriteTrackerTest, stores_are_found_in_parts_of_huge_pages) {
+  constexpr size_t huge = 2 << 20;
+  void* const mapped = mmap(nullptr, huge, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_POPULATE, -1, 0);
+  if (mapped == MAP_FAILED) GTEST_SKIP() << "no huge pages (vm.nr_hugepages)";
+  auto* const part = static_cast<unsigned char*>(mapped);
+  const int range = tracker.watch_by_protection(part, huge);
+  if (range >= 0) {
+    part[9 * page] = 1;
+    std::vector<WriteTracker::Run> runs;
+    tracker.look_at_part(range, 8 * page, 4 * page, &runs);
+    EXPECT_FALSE(runs.empty());
+    tracker.unwatch(range);
+  }
+  munmap(mapped, huge);
+}
+
 TEST_P(WriteTrackerTest, an_empty_range_has_nothing_to_tell) {
   const int range = tracker.watch(memory, 0);
   memory[0] = 1;
