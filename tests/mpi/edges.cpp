@@ -1286,14 +1286,18 @@ void handle_error(MPI_Comm*, int*, ...) { ++errors_handled; }
 void window_that_is_refused_is_left_alone() {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   MPI_Comm_create_errhandler(handle_error, &handler);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
+    MPI_Comm_set_errhandler(comm, handler);
   errors_handled = 0;
   int64_t memory = 0;
   MPI_Win win = MPI_WIN_NULL;
   MPI_Win_create(&memory, -1, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   EXPECT(errors_handled == 1);
   EXPECT(win == MPI_WIN_NULL);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Win_create(&memory, 8, 8, MPI_INFO_NULL, MPI_COMM_NULL, &win);
+  EXPECT(errors_handled == 2);
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
   MPI_Errhandler_free(&handler);
   Words words(20, "coherent");
   if (origin()) {

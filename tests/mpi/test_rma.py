@@ -630,6 +630,12 @@ def test_older_windows_leave_device_memory_alone_where_the_engine_finds_it_first
 
 
 @pytest.mark.few_mpis
+def test_a_window_without_communicator_is_one_error(mpi, preload):
+    case = "window_that_is_refused_is_left_alone"
+    launch.run(mpi, 2, "edges", "--only", case, env={"NEARCACHE_RMA": "on"}).check()
+
+
+@pytest.mark.few_mpis
 @pytest.mark.parametrize(
     "program, case",
     [

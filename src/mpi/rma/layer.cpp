@@ -205,6 +205,7 @@ std::string agree_on_engine(MPI_Comm comm, Make make, Part* part, Agreed* window
 // Returns the world ranks of a communicator; empty if the engine cannot know them all.
 std::vector<int> members_of(MPI_Comm comm) {
   context_start();
+  if (comm == MPI_COMM_NULL) return {};  // an error, which the host reports
   int inter = 0;
   if (next.Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return {};
   return context.world.members(comm);
