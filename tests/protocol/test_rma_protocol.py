@@ -1,5 +1,5 @@
 """The RMA engine: its agent loses no wake-up (agent.pml), epochs of post, start, complete and wait match (pscw.pml), and locks of a node exclude and are handed over in turn, also by
-the dead (lock.pml), those that have another lock overtake (overtaking.pml), and ranks that share memory wake each other (inbox.pml); without any of their rules some run breaks."""
+the dead (lock.pml), those that have another lock overtake (overtaking.pml), locks that are held at the same time are taken in order (orders.pml), and ranks that share memory wake each other (inbox.pml); without any of their rules some run breaks."""
 
 import re
 from pathlib import Path
@@ -16,6 +16,7 @@ RUNS = {
     "locks": ("lock", ""),
     "inbox": ("inbox", ""),
     "locks_of_two_targets": ("overtaking", ""),
+    "orders_of_locks": ("orders", ""),
 }
 LONG_RUNS = {
     "three_threads": ("agent", "THREADS=3 HELPS=0 SEPARATE=0"),
@@ -74,6 +75,8 @@ MUTATIONS = {
     "NOBODY_OVERTAKES": ("overtaking", WAITS_FOR_GOOD),
     "PASSES_ONE_WHOSE_TURN_HAS_COME": ("overtaking", WAITS_FOR_GOOD),
     "STAYS_IN_THE_QUEUE": ("overtaking", WRONG_TURN),
+    "GOES_ON_WITHOUT_ITS_LAST_LOCK": ("orders", WAITS_FOR_GOOD),
+    "REQUESTS_WITHOUT_WAITING": ("orders", WAITS_FOR_GOOD),
     "GIVES_NO_ROOM_BEFORE_IT_SLEEPS": ("inbox", WAITS_FOR_GOOD),
     "LEAVES_WITHOUT_RINGING": ("inbox", WAITS_FOR_GOOD),
     "LOOKS_BEFORE_IT_WRITES": ("inbox", WAITS_FOR_GOOD),
@@ -113,6 +116,7 @@ def test_a_broken_rule_is_noticed(verify, mutation):
         ("lock", {"NEAR", "ROUNDS", "NOBODY_ENDS"}),
         ("inbox", {"SENDERS", "MESSAGES", "COMES"}),
         ("overtaking", {"READERS", "WRITERS"}),
+        ("orders", set()),
     ],
 )
 def test_every_rule_that_a_model_can_break_is_broken_here(name, sizes):
