@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <random>
 #include <thread>
@@ -154,12 +155,89 @@ void of_locks_that_others_hold() {
   MPI_Win_free(&win);
 }
 
+// Rank 1 has its own lock until it gets a message of the second thread. The first one has asked for
+// that lock before, and may have an operation under way under it. If not, the second flushes all.
+void while_another_waits_for_a_lock(bool with_operation) {
+  int64_t memory = 0;
+  MPI_Win win;
+  MPI_Win_create(&memory, 8, 8, MPI_INFO_NULL, check::world, &win);
+  if (rank == 1) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+  MPI_Barrier(check::world);
+  if (rank == 1) {
+    MPI_Recv(nullptr, 0, MPI_INT, 0, 0, check::world, MPI_STATUS_IGNORE);
+    MPI_Win_unlock(1, win);
+  } else if (rank == 0) {
+    std::atomic<bool> sent{false};
+    std::thread waits([&] {
+      const int64_t one = 1;
+      MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+      if (with_operation) MPI_Put(&one, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, win);
+      while (!sent) usleep(1000);
+      if (!with_operation) MPI_Put(&one, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, win);
+      MPI_Win_unlock(1, win);
+    });
+    usleep(20000);
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    if (!with_operation) MPI_Win_flush_all(win);
+    MPI_Win_unlock(0, win);
+    MPI_Send(nullptr, 0, MPI_INT, 1, 0, check::world);
+    sent = true;
+    waits.join();
+  }
+  MPI_Barrier(check::world);
+  MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
+  MPI_Win_unlock(rank, win);
+  EXPECT_EQ(memory, rank);
+  MPI_Win_free(&win);
+}
+
+// Rank 1 has the first lock and asks for the second, as a thread of rank 0 does. In between another
+// thread of that rank has a lock of its own.
+void in_the_order_of_each_threads_locks() {
+  int64_t memory[3] = {};
+  MPI_Win first, second, of_another;
+  MPI_Win* const windows[] = {&first, &second, &of_another};
+  for (int i = 0; i < 3; ++i)
+    MPI_Win_create(&memory[i], 8, 8, MPI_INFO_NULL, check::world, windows[i]);
+  if (rank == 1) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, first);
+  MPI_Barrier(check::world);
+  if (rank == 1) {
+    usleep(50000);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, second);
+    MPI_Win_unlock(1, second);
+    MPI_Win_unlock(1, first);
+  } else if (rank == 0) {
+    const int64_t one = 1;
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, first);
+    std::thread([&] {
+      MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, of_another);
+      MPI_Win_unlock(1, of_another);
+    }).join();
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, second);
+    MPI_Put(&one, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, second);
+    MPI_Put(&one, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, first);
+    MPI_Win_unlock(1, first);
+    MPI_Win_unlock(1, second);
+  }
+  MPI_Barrier(check::world);
+  for (MPI_Win* win : windows) {
+    MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, *win);
+    MPI_Win_unlock(rank, *win);
+  }
+  EXPECT(memory[0] == rank && memory[1] == rank);
+  for (MPI_Win* win : windows) MPI_Win_free(win);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  return check::run(argc, argv, 2,
-                    {{"of_one_window", of_one_window},
-                     {"of_windows_of_their_own", of_windows_of_their_own},
-                     {"of_locks_that_others_hold", of_locks_that_others_hold}},
-                    MPI_THREAD_MULTIPLE);
+  return check::run(
+      argc, argv, 2,
+      {{"of_one_window", of_one_window},
+       {"of_windows_of_their_own", of_windows_of_their_own},
+       {"of_locks_that_others_hold", of_locks_that_others_hold},
+       {"a_thread_locks_while_another_waits", [] { while_another_waits_for_a_lock(true); }},
+       {"a_thread_flushes_while_another_waits", [] { while_another_waits_for_a_lock(false); }},
+       {"in_the_order_of_each_threads_locks", in_the_order_of_each_threads_locks}},
+      MPI_THREAD_MULTIPLE);
 }

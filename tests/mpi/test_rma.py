@@ -272,7 +272,7 @@ def test_threads_use_windows_at_the_same_time(mpi, preload, fabric):
     if result.lines("skipped"):
         pytest.skip("this MPI has no threads")
     result.check()
-    assert len(result.lines("ok")) == 3
+    assert len(result.lines("ok")) == 6
     assert "not use the RMA engine" not in result.output
 
 

@@ -20,7 +20,6 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -58,8 +57,8 @@ class EngineWindow;
 
 // The last lock of one target that was requested and may not be held yet, of any window. A lock is
 // requested with the first operation, but a rank that waits for one must not hold a later one:
-// programs that lock several targets may do so in the same order everywhere. Other threads do not
-// wait for it, as they may be what its holder waits for. Under the agent's lock, if there are any.
+// programs that lock several targets may do so in the same order everywhere. With several threads
+// there is none, as each waits for its lock at once.
 struct LastLock {
   EngineWindow* window = nullptr;
   int rank = 0;
@@ -355,7 +354,6 @@ class EngineWindow {
   void await_last_lock();
   void forget_last_lock(int rank);
   int await_lock(int rank);
-  void await_locks_that_are_due(rma::Agent::Lock* lock);
   void await_if_due(rma::Agent::Lock* lock, int rank);
   void await_granted(rma::Agent::Lock* lock, int rank, rma::Mark mark);
   int unlock_in_full(int rank);
@@ -365,9 +363,6 @@ class EngineWindow {
   int flush_to(int rank, rma::Mark (rma::Window::*begin)(int));
   bool valid_rank(int rank) const { return rank >= 0 && rank < window_->members().size(); }
   bool no_locks() const { return locks_.empty() && short_locks_ == 0; }
-  bool several_threads_lock() const {
-    return context.threaded && locker_ != std::this_thread::get_id();
-  }
   bool locked_alone(int rank) const {
     const rma::Near* const near = window_->near(rank);
     return (near != nullptr && near->in_short) || locks_.contains(rank);
@@ -421,9 +416,8 @@ class EngineWindow {
   // Epochs; under the agent's lock, except for what is executed at once.
   bool fenced_ = false;
   bool all_locked_ = false;
-  std::set<int> locks_;     // locked ranks, except those whose Near has the lock
-  std::thread::id locker_;  // the thread that has locked them; if there are several, none
-  int short_locks_ = 0;     // number of locks held through a Near
+  std::set<int> locks_;  // locked ranks, except those whose Near has the lock
+  int short_locks_ = 0;  // number of locks held through a Near
   bool starting_ = false, exposing_ = false;
   std::vector<int> started_;   // targets of the access epoch
   std::vector<int> spare_;     // keeps its memory for the next list of ranks

@@ -46,8 +46,8 @@ bool EngineWindow::lock_near(int type, rma::Near* near, int assert) {
   return true;
 }
 
-// If several threads lock targets, each waits for its lock. Otherwise a flush of all by a thread
-// that holds one would wait for another's, and might never end.
+// Where several threads may lock targets, each waits for its lock. Otherwise a flush of all by a
+// thread that holds one would wait for another's, whose holder may be waiting for the former.
 int EngineWindow::lock_in_full(int type, int rank, int assert) {
   await_last_lock();
   bool waits = false;
@@ -58,7 +58,6 @@ int EngineWindow::lock_in_full(int type, int rank, int assert) {
 // If it is the rank's own, the program may then access its memory by loads and stores.
 int EngineWindow::await_lock(int rank) {
   rma::Agent::Lock lock(&station_->agent());
-  if (several_threads_lock()) await_locks_that_are_due(&lock);
   const Mark mark = window_->lock_now(rank);
   station_->agent().send(lock);
   await_granted(&lock, rank, mark);
@@ -78,13 +77,6 @@ void EngineWindow::await_last_lock() {
 
 void EngineWindow::forget_last_lock(int rank) {
   if (last_lock.window == this && last_lock.rank == rank) last_lock = {};
-}
-
-// The first thread has not waited for its lock.
-void EngineWindow::await_locks_that_are_due(rma::Agent::Lock* lock) {
-  for (const int rank : std::vector(locks_.begin(), locks_.end())) {
-    if (rank != MPI_PROC_NULL) await_if_due(lock, rank);
-  }
 }
 
 void EngineWindow::await_if_due(rma::Agent::Lock* lock, int rank) {
@@ -107,14 +99,12 @@ int EngineWindow::begin_lock(int type, int rank, int assert, bool* waits) {
   if (rank != MPI_PROC_NULL && !valid_rank(rank)) return MPI_ERR_RANK;
   if (all_locked_ || starting_ || locked_alone(rank)) return MPI_ERR_RMA_SYNC;
   if (fenced_) end_fences();
-  if (no_locks()) locker_ = std::this_thread::get_id();
-  if (several_threads_lock()) locker_ = {};
   locks_.insert(rank);
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   const bool no_check = (MPI_MODE_NOCHECK & assert) != 0;
   window_->lock(rank, type == MPI_LOCK_EXCLUSIVE ? LockType::exclusive : LockType::shared,
                 no_check);
-  *waits = !no_check && (rank == window_->rank() || several_threads_lock());
+  *waits = !no_check && (rank == window_->rank() || context.threaded);
   if (*waits) {
     window_->await_lock(rank, true);
   } else if (!no_check) {
