@@ -277,6 +277,20 @@ def test_all_of_another_project_builds_only_what_its_targets_need(tmp_path):
     assert [path.name for path in tmp_path.rglob("*.o")] == ["plain.c.o"]
 
 
+@pytest.mark.one_mpi
+def test_a_build_folder_from_which_nothing_can_be_preloaded_is_told(mpi, tmp_path):
+    for name, told in (("a b", True), ("ab", False)):
+        code, said = configured(
+            launch.ROOT,
+            tmp_path / name,
+            f"-DNEARCACHE_MPICC={mpi.wrapper}",
+            "-DNEARCACHE_OSHCC=none",
+            *(f"-DNEARCACHE_BUILD_{part}=OFF" for part in ("TESTS", "APPS", "BENCH")),
+        )
+        assert code == 0, said
+        assert (f"none in {tmp_path / name} can be preloaded: install to" in said) == told, said
+
+
 def test_simulator_is_left_out_where_no_mpi_is_wanted(tmp_path):
     simgrid = tmp_path / "smpicc"
     simgrid.write_text("#!/bin/sh\necho SimGrid version 3.32\n")
