@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 
 import pytest
 from support import launch, launch_upc
@@ -169,6 +170,19 @@ def test_words_of_a_file_are_words_of_the_command(upcc, write, tmp_path):
     (tmp_path / "words").write_text('-c "hello.upc" -o from_file.o\n')
     good(upcc("@words"))
     assert (tmp_path / "from_file.o").exists()
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_has_had_enough_is_no_error(unbuffered):
+    env = {"PYTHONPATH": str(launch.ROOT / "python"), "PYTHONUNBUFFERED": unbuffered}
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer) as closed:
+        words = [sys.executable, "-m", "nearcache.upcc", "--version"]
+        done = subprocess.run(
+            words, stdout=closed, stderr=subprocess.PIPE, env={**os.environ, **env}
+        )
+    assert (done.returncode, done.stderr) == (1, b"")
 
 
 def test_help_names_every_option_of_upcc_and_version_names_upc(upcc):

@@ -307,6 +307,8 @@ def main(words: Iterable[str] | None = None) -> int:
     except NearcacheError as error:
         print(f"upcc: error: {error.message}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # who reads the output has had enough: `upcc -E ... | head`
+        return 1
     except OSError as error:  # a file that cannot be read or written
         where = f"{error.filename}: " if error.filename else ""
         print(f"upcc: error: {where}{error.strerror or error}", file=sys.stderr)
@@ -316,5 +318,11 @@ def main(words: Iterable[str] | None = None) -> int:
 def entry() -> NoReturn:
     """Run the console script."""
     with contextlib.suppress(KeyboardInterrupt):
-        sys.exit(main())
+        code = main()
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            code = 1
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes again
+        sys.exit(code)
     sys.exit(130)
