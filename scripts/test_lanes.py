@@ -28,12 +28,9 @@ ADVICE = ("tests/cli/test_advise.py",)  # mostly waits for the programs that it 
 PROTOCOLS = ("tests/protocol",)  # keeps a processor busy
 # A browser, plots, checks of the sources: nearly no parallel programs.
 PAGES = ("tests/cli/test_report_html.py", "tests/cli/test_figures.py", "tests/cli/test_lint.py")
-OBJECTS = (
-    "tests/visibility",
-    "tests/cli/test_doctor.py",
-    "tests/cli/test_install.py",
-    "tests/cli/test_wheel.py",
-)
+# Builds, self-tests, small programs with every MPI: long waits for launchers and linkers.
+OBJECTS = ("tests/cli/test_doctor.py", "tests/cli/test_install.py", "tests/cli/test_wheel.py")
+VISIBILITY = ("tests/visibility",)
 
 
 @dataclass
@@ -130,7 +127,11 @@ def lanes():
         Lane("pages", take(*PAGES), nice=19),
     ]
     late = [Lane("advice", take(*ADVICE))]
-    filling = [Lane("objects", take(*OBJECTS), nice=10), Lane("commands", files, nice=10)]
+    filling = [
+        Lane("objects", take(*OBJECTS), nice=10),
+        Lane("visibility", take(*VISIBILITY), nice=10),
+        Lane("commands", files, nice=10),
+    ]
     return tuple(
         [lane for lane in group if lane.files]  # without files, pytest would run all
         for group in (early, alone, filling, late)

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -1032,6 +1033,43 @@ void a_message_under_a_lock() {
   });
 }
 
+// A thread asks for a lock whose holder waits for a message of another thread. That one takes a
+// lock of its own meanwhile.
+void another_threads_lock_is_not_waited_for() {
+  int level = 0;
+  MPI_Query_thread(&level);
+  if (level < MPI_THREAD_MULTIPLE) return check::skip("one thread");
+  with_window(false, [](Window& window) {
+    with_deferred_locks({{&window, owner}}, [&] {
+      if (check::rank == owner) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
+      check::hidden_barrier();
+      int token = 0;
+      if (check::rank == owner) {
+        MPI_Recv(&token, 1, MPI_INT, reader, 5, check::world, MPI_STATUS_IGNORE);
+        MPI_Win_unlock(owner, window.win);
+      }
+      if (check::rank == reader) {
+        std::atomic<bool> told = false;
+        int64_t found = -1;
+        std::thread waits([&] {
+          MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+          while (!told) usleep(1000);
+          get(window, &found, other_place);
+          MPI_Win_unlock(owner, window.win);
+        });
+        usleep(20000);
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, writer, 0, window.win);
+        MPI_Win_flush_all(window.win);
+        MPI_Win_unlock(writer, window.win);
+        MPI_Send(&token, 1, MPI_INT, owner, 5, check::world);
+        told = true;
+        waits.join();
+        EXPECT_EQ(found, other_place);
+      }
+    });
+  });
+}
+
 // Other ways in which ranks may learn of a lock. `tell` is called by all ranks, by the reader under
 // its lock; it may use the other window, which `prepare` prepared.
 void heard_of_under_a_lock(const std::function<void(const Window& other)>& prepare,
@@ -1231,6 +1269,7 @@ int main(int argc, char** argv) {
        {"locks_of_two_windows_in_one_order", [] { locks_in_one_order(true); }},
        {"an_exclusive_lock_after_a_shared_one", an_exclusive_lock_after_a_shared_one},
        {"a_message_under_a_lock", a_message_under_a_lock},
+       {"another_threads_lock_is_not_waited_for", another_threads_lock_is_not_waited_for},
        {"a_reduction_under_a_lock", a_reduction_under_a_lock},
        {"a_fence_under_a_lock", a_fence_under_a_lock},
        {"a_put_under_a_lock", a_put_under_a_lock},

@@ -78,6 +78,13 @@ def test_locks_that_go_down_late_keep_their_order(mpi, preload, case):
 
 
 @pytest.mark.few_mpis
+@pytest.mark.parametrize("case", [*IN_ORDER, "another_threads_lock_is_not_waited_for"])
+def test_locks_of_a_thread_that_go_down_late_keep_their_order(mpi, preload, case):
+    words = ["--threads", "--only", case]
+    runs.run(mpi, "cached", 3, "phases", *words, env=QUIET, timeout=60)
+
+
+@pytest.mark.few_mpis
 def test_an_unlock_that_failed_does_its_work_when_it_is_tried_again(mpi, preload):
     cases = [f"exclusive_epoch_before_an_unlock_whose_{call}_fails" for call in ("flush", "get")]
     runs.run(mpi, "shim", 3, "phases", "--only", ",".join(cases), env=QUIET)

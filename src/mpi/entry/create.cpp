@@ -423,7 +423,12 @@ static int reaches_by_stores(MPI_Win handle, int rank, const void* base) {
     const WindowLock lock(window->mutex());
     window->defer_no_locks();
   }
-  const int rc = window->confirm_served(nearcache::Targets::all());
+  int rc = MPI_SUCCESS;
+  const auto ranks = static_cast<uint32_t>(window->identity().ranks);
+  // one by one: locks of other threads, too
+  for (uint32_t target = 0; target < ranks && rc == MPI_SUCCESS && window->locks_deferred();
+       ++target)
+    rc = window->confirm_served(nearcache::Targets::one(target));
   if (window->coherent() == nullptr) return rc;
   const nearcache::OptionalLock lock(context.threaded ? &context.coherence.mutex() : nullptr);
   for (int target = 0; target < window->identity().ranks; ++target) {

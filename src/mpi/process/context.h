@@ -65,10 +65,9 @@ struct Context {
             open_windows.load(std::memory_order_relaxed) > 1);
   }
 
-  // Shared locks, of all windows, that have not been passed to MPI (window/deferred_locks.h), and
-  // how many were ever deferred.
+  // Number of shared locks, of all windows, that have not been passed to MPI
+  // (window/deferred_locks.h).
   std::atomic<uint32_t> locks_waiting{0};
-  std::atomic<uint64_t> locks_numbered{0};
 
   HomeProcess home;
   bool started = false;

@@ -2,8 +2,10 @@
 #include "mpi/window/deferred_locks.h"
 
 #include <algorithm>
+#include <iterator>
 #include <thread>
 
+#include "base/immortal.h"
 #include "mpi/process/next.h"
 #include "mpi/rma/layer.h"
 #include "mpi/window/window.h"
@@ -24,11 +26,58 @@ void again(std::unique_lock<std::mutex>& lock) {
   if (context.threaded) lock.lock();
 }
 
-// While locks wait, no call passes this layer by (mpi/rma/straight.h).
-void count_waiting(bool adds) {
-  const uint32_t before =
-      adds ? context.locks_waiting.fetch_add(1) : context.locks_waiting.fetch_sub(1);
-  if (before == (adds ? 0u : 1u)) rma_look_again();
+// Calls of a program without MPI_THREAD_MULTIPLE are in one order, whichever thread makes them.
+std::thread::id asker() {
+  return context.threaded ? std::this_thread::get_id() : std::thread::id();
+}
+bool is_own(std::thread::id asked_by) {
+  return asked_by == asker() || asked_by == std::thread::id();
+}
+
+// The locks of all windows that MPI has not acquired or refused yet, in the order in which they
+// were asked for. Its mutex is acquired after those of windows.
+class WaitingLocks {
+ public:
+  struct Lock {
+    DeferredLocks* of;
+    Window* window;
+    uint32_t target;
+    std::thread::id asked_by;
+  };
+
+  void add(const Lock& lock) {
+    const auto held = guard(mutex_);
+    locks_.push_back(lock);
+    count();
+  }
+  void remove(const DeferredLocks* of, uint32_t target) {
+    const auto held = guard(mutex_);
+    std::erase_if(locks_, [&](const Lock& its) { return its.of == of && its.target == target; });
+    count();
+  }
+  // Returns those that this thread has asked for.
+  std::vector<Lock> own() {
+    const auto held = guard(mutex_);
+    std::vector<Lock> found;
+    std::ranges::copy_if(locks_, std::back_inserter(found), is_own, &Lock::asked_by);
+    return found;
+  }
+
+ private:
+  // While locks wait, no call passes this layer by (mpi/rma/straight.h).
+  void count() {
+    const bool waited = context.locks_waiting != 0;
+    context.locks_waiting = static_cast<uint32_t>(locks_.size());
+    if (waited != !locks_.empty()) rma_look_again();
+  }
+
+  std::mutex mutex_;
+  std::vector<Lock> locks_;
+};
+
+WaitingLocks& waiting_locks() {
+  static Immortal<WaitingLocks> locks;
+  return locks.object;
 }
 
 auto is_of(uint32_t target) {
@@ -47,9 +96,9 @@ bool DeferredLocks::has_served(uint32_t target) const {
 
 void DeferredLocks::forget(uint32_t target) {
   std::erase_if(served_, is_of(target));
-  std::erase_if(locks_, [target](const Lock& lock) {
+  std::erase_if(locks_, [&](const Lock& lock) {
     if (lock.target != target) return false;
-    if (lock.state == State::waiting) count_waiting(false);
+    waiting_locks().remove(this, target);
     return true;
   });
   count_ = static_cast<uint32_t>(locks_.size());
@@ -59,80 +108,61 @@ void DeferredLocks::forget_all() {
   while (!locks_.empty()) forget(locks_.back().target);
 }
 
-void DeferredLocks::defer(uint32_t target, int assert) {
+void DeferredLocks::defer(Window& window, uint32_t target, int assert) {
   const auto lock = guard(mutex_);
-  locks_.push_back({target, assert, State::waiting, ++context.locks_numbered});
-  count_waiting(true);
+  locks_.push_back({target, assert, State::waiting, asker()});
+  waiting_locks().add({this, &window, target, asker()});
   ++count_;
 }
 
+// Whoever needs an older lock that is refused here is told.
 int DeferredLocks::take(Window& window, Targets targets) {
-  if (!context.threaded) take_older(targets);
+  if (locks_wait()) {
+    auto own = waiting_locks().own();
+    const auto is_needed = [&](const WaitingLocks::Lock& its) {
+      return its.of == this && targets.cover(its.target);
+    };
+    while (!own.empty() && !is_needed(own.back())) own.pop_back();
+    if (!own.empty()) own.pop_back();
+    for (const WaitingLocks::Lock& its : own)
+      its.of->take_these(*its.window, Targets::one(its.target));
+  }
   return take_these(window, targets);
 }
 
 void DeferredLocks::take_waiting() {
-  if (!context.threaded) take_up_to(UINT64_MAX);
-}
-
-// Locks of a single window are taken in their order anyway.
-void DeferredLocks::take_older(Targets targets) {
-  uint64_t last = 0;
-  uint32_t count = 0;
-  for (const Lock& its : locks_) {
-    if (its.state != State::waiting || !targets.cover(its.target)) continue;
-    last = its.number;
-    ++count;
-  }
-  if (count != 0 && count != context.locks_waiting) take_up_to(last - 1);
-}
-
-// Whoever needs a lock that is refused here is told.
-void DeferredLocks::take_up_to(uint64_t number) {
-  struct Waiting {
-    uint64_t number;
-    Window* window;
-    uint32_t target;
-  };
-  std::vector<Waiting> all;
-  for (Window* window : context.windows.all()) {
-    for (const Lock& its : window->deferred().locks_) {
-      if (its.state == State::waiting && its.number <= number)
-        all.push_back({its.number, window, its.target});
-    }
-  }
-  std::ranges::sort(all, {}, &Waiting::number);
-  for (const Waiting& each : all)
-    each.window->deferred().take_these(*each.window, Targets::one(each.target));
+  for (const WaitingLocks::Lock& its : waiting_locks().own())
+    its.of->take_these(*its.window, Targets::one(its.target));
 }
 
 int DeferredLocks::take_these(Window& window, Targets targets) {
   auto lock = guard(mutex_);
+  const auto is_needed = [&](const Lock& its) {
+    return its.state != State::taken && targets.cover(its.target) &&
+           (targets.is_one() || is_own(its.asked_by) || has_served(its.target));
+  };
   for (;;) {
-    const auto next_one = std::ranges::find_if(locks_, [targets](const Lock& its) {
-      return its.state != State::taken && targets.cover(its.target);
-    });
+    const auto next_one = std::ranges::find_if(locks_, is_needed);
     if (next_one == locks_.end()) break;
     const Lock its = *next_one;
-    // MPI has refused it, and calls an error handler that uses the window
-    if (its.state == State::being_taken && its.taker == std::this_thread::get_id())
-      return MPI_ERR_RMA_SYNC;
-    if (its.state == State::waiting) count_waiting(false);
+    if (its.state == State::being_taken) {
+      // MPI has refused it, and calls an error handler that uses the window
+      if (its.taker == std::this_thread::get_id()) return MPI_ERR_RMA_SYNC;
+      let_go(lock);
+      std::this_thread::yield();  // another thread is about to take it
+      again(lock);
+      continue;
+    }
     next_one->taker = std::this_thread::get_id();
     next_one->state = State::being_taken;
     let_go(lock);
-    int rc = MPI_SUCCESS;
-    if (is_missing(its)) {
-      window.sync_passes();
-      rc =
-          next.Win_lock(MPI_LOCK_SHARED, static_cast<int>(its.target), its.assert, window.handle());
-    } else {
-      std::this_thread::yield();  // another thread is about to take it
-    }
+    window.sync_passes();
+    const int rc =
+        next.Win_lock(MPI_LOCK_SHARED, static_cast<int>(its.target), its.assert, window.handle());
     again(lock);
-    if (!is_missing(its)) continue;
     const auto found = find(its.target);
     if (found == locks_.end()) return rc;  // an error handler has unlocked it
+    waiting_locks().remove(this, its.target);
     if (rc != MPI_SUCCESS) {
       found->state = State::refused;
       return rc;

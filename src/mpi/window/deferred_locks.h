@@ -9,8 +9,8 @@
 //
 // Locks are passed to MPI in the order in which the program asked for them, across all windows, and
 // before other ranks can learn that it has asked: deferral must not deadlock a program that takes
-// its locks in the same order everywhere. (This order is not kept with MPI_THREAD_MULTIPLE, where
-// one thread must not wait for another one's lock.)
+// its locks in the same order everywhere. With MPI_THREAD_MULTIPLE each thread keeps the order of
+// its own, and waits for another thread's lock only if it needs it.
 #pragma once
 
 #include <atomic>
@@ -37,15 +37,16 @@ class DeferredLocks {
 
   bool any() const { return count_.load(std::memory_order_relaxed) != 0; }
 
-  void defer(uint32_t target, int assert);
+  void defer(Window& window, uint32_t target, int assert);
   // Returns true if the lock of `target` has not been passed to MPI yet.
   bool waits(uint32_t target);
-  // Passes the deferred locks of `targets` to MPI before an operation, along with all older ones.
+  // Passes the deferred locks of `targets` to MPI before an operation, along with all older ones of
+  // this thread. Of all targets, locks are left out that another thread has asked for and not used.
   // Returns an MPI error code; a lock of `targets` is missing then, and the operation must fail.
   int take(Window& window, Targets targets);
-  // Passes the deferred locks of all windows to MPI: another lock follows, or a call by which other
-  // ranks may learn of them. One that MPI refuses is asked for again by the first operation that
-  // needs it, which returns the error.
+  // Passes this thread's deferred locks of all windows to MPI: another lock follows, or a call by
+  // which other ranks may learn of them. One that MPI refuses is asked for again by the first
+  // operation that needs it, which returns the error.
   static void take_waiting();
   // Called before gets of `targets` are completed: what was served under such a lock becomes final
   // or, if that is not safe, is issued after all. Returns an MPI error code.
@@ -75,7 +76,7 @@ class DeferredLocks {
     uint32_t target;
     int assert;
     State state;
-    uint64_t number;             // in the order of all deferred locks
+    std::thread::id asked_by;    // if there are several threads
     std::thread::id taker = {};  // the thread that takes it
   };
   using Locks = std::vector<Lock>;
@@ -87,8 +88,6 @@ class DeferredLocks {
   void forget(uint32_t target);
   void forget_all();
   int take_these(Window& window, Targets targets);
-  void take_older(Targets targets);
-  static void take_up_to(uint64_t number);
   static int issue(Window& window, const GetCall& get);
 
   std::atomic<uint32_t> count_{0};

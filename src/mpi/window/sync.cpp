@@ -49,7 +49,7 @@ bool Window::may_defer_lock(int rank) {
 }
 
 void Window::defer_lock(int rank, int assert) {
-  deferred_.defer(static_cast<uint32_t>(rank), assert);
+  deferred_.defer(*this, static_cast<uint32_t>(rank), assert);
   const WindowLock lock(mutex_);
   epochs().lock(static_cast<uint32_t>(rank), false, true);
 }
