@@ -22,8 +22,8 @@ from console import ROOT
 
 SHMEM = ("tests/shmem", "tests/apps/test_shmem_apps.py")
 LANGUAGE = ("tests/upc/test_language.py", "tests/upc/test_random_c.py")
-MPI = ("tests/mpi", "tests/model", "tests/apps")
 APPLICATIONS = ("tests/model", "tests/apps")
+MPI = ("tests/mpi", *APPLICATIONS)
 ADVICE = ("tests/cli/test_advise.py",)  # mostly waits for the programs that it advises on
 PROTOCOLS = ("tests/protocol",)  # keeps a processor busy
 # A browser, plots, checks of the sources: nearly no parallel programs.

@@ -715,6 +715,8 @@ def test_what_the_run_has_served_is_no_time_of_its_gets():
         in said
     )
     assert "without a cache" not in text.render(judgement.judge(evidence()), width=200)
+    # hits that a table says took longer than the whole run
+    assert judgement.judge(evidence(latency=30.0, served=100000, seconds=0.001)).wall_seconds > 0
     there = evidence(served=90000, seconds=0.2)
     there.safety["cost"].update({"from": "model", "latency_ns": 20000.0, "ns_per_byte": 0.1})
     wall = 0.2 + 100000 * 20010e-9 - 10000 * 10010e-9 - hits

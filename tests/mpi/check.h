@@ -192,6 +192,8 @@ inline int run(int argc, char** argv, int least_ranks, const std::vector<Case>& 
       for (const std::string& name : split(argv[++i])) except.push_back(name);
     } else if (std::strcmp(argv[i], "--threads") == 0) {
       thread_level = MPI_THREAD_MULTIPLE;
+    } else if (std::strcmp(argv[i], "--serialized") == 0) {
+      thread_level = MPI_THREAD_SERIALIZED;
     } else if (std::strcmp(argv[i], "--sessions") == 0) {
       sessions = MPI_VERSION >= 4;
     } else if (std::strcmp(argv[i], "--hidden-init") == 0) {

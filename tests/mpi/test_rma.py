@@ -259,6 +259,16 @@ def test_threads_that_make_first_windows_at_once_set_the_engine_up_together(mpi,
 
 
 @pytest.mark.few_mpis
+@pytest.mark.parametrize("fabric", ["socket", "node"])
+def test_locks_of_threads_that_take_turns_are_in_the_order_of_their_calls(mpi, preload, fabric):
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_RMA_FABRIC": fabric, "NEARCACHE_MODE": "off"}
+    case = "locks_are_taken_in_the_order_of_their_calls"
+    result = launch.run(mpi, 3, "rma", "--serialized", "--only", case, env=env, timeout=60)
+    result.check()
+    assert result.lines("ok"), result.output
+
+
+@pytest.mark.few_mpis
 @pytest.mark.parametrize("fabric", ["socket", "node", "messages"])
 def test_threads_use_windows_at_the_same_time(mpi, preload, fabric):
     env = {

@@ -222,7 +222,7 @@ class Judge:
         hits = a_rank(
             lambda each: self.share_served(each) * hit_ns(self.hit, each["gets"], each["bytes"])
         )
-        self.wall += gets - took - hits
+        self.wall += gets - took - min(hits, self.ran - took)
         return gets
 
     def notes(self, complete: bool) -> list[str]:

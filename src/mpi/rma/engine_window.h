@@ -12,8 +12,6 @@
 // this process. All other calls are executed in full.
 #pragma once
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -62,7 +60,6 @@ class EngineWindow;
 struct LastLock {
   EngineWindow* window = nullptr;
   int rank = 0;
-  pthread_t by = 0;
 };
 inline constinit LastLock last_lock;
 

@@ -70,7 +70,7 @@ void EngineWindow::await_last_lock() {
   if (!context.threaded && last_lock.window == nullptr) return;
   rma::Agent::Lock lock(&station_->agent());
   const LastLock last = last_lock;
-  if (last.window == nullptr || last.by != pthread_self()) return;
+  if (last.window == nullptr) return;
   last_lock = {};
   last.window->await_if_due(&lock, last.rank);
 }
@@ -108,7 +108,7 @@ int EngineWindow::begin_lock(int type, int rank, int assert, bool* waits) {
   if (*waits) {
     window_->await_lock(rank, true);
   } else if (!no_check) {
-    last_lock = {this, rank, pthread_self()};
+    last_lock = {this, rank};
   }
   station_->agent().send(lock);
   return MPI_SUCCESS;

@@ -117,7 +117,7 @@ void DeferredLocks::defer(Window& window, uint32_t target, int assert) {
 
 // Whoever needs an older lock that is refused here is told.
 int DeferredLocks::take(Window& window, Targets targets) {
-  if (locks_wait()) {
+  if (context.locks_waiting > 1) {  // else none is older
     auto own = waiting_locks().own();
     const auto is_needed = [&](const WaitingLocks::Lock& its) {
       return its.of == this && targets.cover(its.target);
