@@ -5,7 +5,7 @@
 
 namespace nearcache {
 
-void Epochs::start(const std::vector<uint32_t>& targets) {
+void Epochs::start(std::span<const uint32_t> targets) {
   fence_ = false;
   for (const uint32_t target : targets) set(target, in_start, true);
   started_.insert(started_.end(), targets.begin(), targets.end());

@@ -246,8 +246,14 @@ void CoherentWindow::validate(uint32_t target) {
   if (window_.barren_validations() >= std::max<uint64_t>(most_barren, 2 * asked_.size())) give_up();
 }
 
+// While a rank is a reader, no rank's paused calls take their shortest way, and owners look for
+// their stores. Until a rank has joined it cannot leave.
+void CoherentWindow::pauses() {
+  if (state_ == State::waits || state_ == State::reads) give_up();
+}
+
 // Gives up if others announce their writes but nothing is kept: this rank no longer gets anything,
-// perhaps because its window is paused, or some rank writes all the time.
+// or some rank writes all the time.
 void CoherentWindow::released() {
   noisy_releases_ = context.phases.quiet() ? 0 : noisy_releases_ + 1;
   if (++unasked_ < most_unasked && noisy_releases_ < most_noisy_releases) return;

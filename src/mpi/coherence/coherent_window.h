@@ -67,6 +67,8 @@ class CoherentWindow {
   void missed(uint64_t line);
   // A get of the target is about to be looked up.
   void prepare(uint32_t target);
+  // The window pauses: nothing is looked up for thousands of gets.
+  void pauses();
   // The mode has changed: nothing is kept any more.
   void stop_reading();
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "mpi/process/next.h"
+#include "mpi/types/type_table.h"
 
 namespace nearcache::mpi {
 namespace {
@@ -26,6 +27,12 @@ struct Hull {
 class Extents {
  public:
   explicit Extents(MPI_Datatype type) {
+    if (const Layout* const layout = named_types.find(type); layout != nullptr) {
+      known_ = true;
+      true_begin_ = layout->true_lb, true_bytes_ = layout->true_ub - layout->true_lb;
+      extent_ = layout->extent;
+      return;
+    }
     known_ = type != MPI_DATATYPE_NULL &&
              next.Type_get_true_extent(type, &true_begin_, &true_bytes_) == MPI_SUCCESS &&
              next.Type_get_extent(type, &lower_, &extent_) == MPI_SUCCESS;

@@ -2,6 +2,10 @@
 
 // Synchronisation: passed to MPI, or answered here if nothing is outstanding; then the mode's rule
 // is applied (see the table in docs/semantics.md).
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <span>
 #include <vector>
 
 #include "mpi/entry/hooks.h"
@@ -129,7 +133,7 @@ int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
 template <class TargetsOf, class Call, class After>
 int opening(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns learns, Call call,
             After after) {
-  Window* window = context.windows.find(handle);
+  Window* window = find_window(handle);
   if (window != nullptr && window->locks_deferred()) [[unlikely]]
     window->confirm_served(Targets::all());  // whoever needs a lock that is refused here asks again
   const int rc = passed_down(kind, call);
@@ -150,22 +154,41 @@ auto one(int rank) {
   return [rank](const Window& window) { return window.targets(rank); };
 }
 
-// The ranks of `group` in the window's group. MPI_GROUP_NULL is not inspected, so that the error is
-// raised on the window, not on a communicator.
-std::vector<uint32_t> targets_in_window(MPI_Group group, Window& window) {
+// Numbers of the ranks of a group; few of them need no memory from the heap.
+template <class Number>
+class Ranks {
+ public:
+  explicit Ranks(size_t count) : count_(count) {
+    if (count > few_.size()) many_.resize(count);
+  }
+  std::span<Number> all() { return {count_ > few_.size() ? many_.data() : few_.data(), count_}; }
+  Number* data() { return all().data(); }
+
+ private:
+  size_t count_;
+  std::array<Number, 64> few_;
+  std::vector<Number> many_;
+};
+
+// Calls `use` with the ranks of `group` in the window's group. MPI_GROUP_NULL is not inspected, so
+// that the error is raised on the window, not on a communicator.
+template <class Use>
+int with_targets(MPI_Group group, Window& window, Use use) {
   int size = 0;
   const MPI_Group members = window.group();
-  if (group == MPI_GROUP_NULL) return {};
-  if (next.Group_size(group, &size) != MPI_SUCCESS || members == MPI_GROUP_NULL) return {};
-  std::vector<int> theirs(static_cast<size_t>(size)),
-      ours(static_cast<size_t>(size), MPI_UNDEFINED);
-  for (int i = 0; i < size; ++i) theirs[static_cast<size_t>(i)] = i;
-  if (size > 0) next.Group_translate_ranks(group, size, theirs.data(), members, ours.data());
-  std::vector<uint32_t> targets;
-  for (const int rank : ours) {
-    if (window.valid_target(rank)) targets.push_back(static_cast<uint32_t>(rank));
+  if (group == MPI_GROUP_NULL || next.Group_size(group, &size) != MPI_SUCCESS || size <= 0 ||
+      members == MPI_GROUP_NULL)
+    return use(std::span<const uint32_t>());
+  Ranks<int> theirs(static_cast<size_t>(size)), ours(static_cast<size_t>(size));
+  std::iota(theirs.all().begin(), theirs.all().end(), 0);
+  std::ranges::fill(ours.all(), MPI_UNDEFINED);
+  next.Group_translate_ranks(group, size, theirs.data(), members, ours.data());
+  Ranks<uint32_t> targets(static_cast<size_t>(size));
+  size_t valid = 0;
+  for (const int rank : ours.all()) {
+    if (window.valid_target(rank)) targets.data()[valid++] = static_cast<uint32_t>(rank);
   }
-  return targets;
+  return use(std::span<const uint32_t>(targets.all().first(valid)));
 }
 
 int defer_lock(Window& window, int rank, int assert) {
@@ -342,19 +365,19 @@ int MPI_Win_fence(int assert, MPI_Win win) {
 }
 
 int MPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
-  Window* window = context.windows.find(win);
-  const std::vector<uint32_t> targets =
-      window != nullptr ? targets_in_window(group, *window) : std::vector<uint32_t>();
-  return opening(
-      win, all, TraceSync::start, Learns::perhaps,
-      [&] { return next.Win_start(group, assert, win); },
-      [&](Window& its, Targets) { its.epochs().start(targets); });
+  Window* const window = find_window(win);
+  const auto start = [&](std::span<const uint32_t> targets) {
+    return opening(
+        win, all, TraceSync::start, Learns::perhaps,
+        [&] { return next.Win_start(group, assert, win); },
+        [&](Window& its, Targets) { its.epochs().start(targets); });
+  };
+  return window == nullptr ? start({}) : with_targets(group, *window, start);
 }
 
 int MPI_Win_complete(MPI_Win win) {
   note_window_release();
-  if (Window* window = context.windows.find(win);
-      window != nullptr && window->coherent() != nullptr)
+  if (Window* window = find_window(win); window != nullptr && window->coherent() != nullptr)
     window->coherent()->start_ends();
   return completing(
       win, all, TraceSync::complete, Learns::perhaps, [&] { return next.Win_complete(win); },

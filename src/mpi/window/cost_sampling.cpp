@@ -26,18 +26,24 @@ constexpr float most_are = 0.7f, few_are = 0.3f;
 
 }  // namespace
 
-bool CostSampling::due() {
-  if (--until_miss_ > 0) return false;
+// A miss that is due but cannot be measured leaves its turn to the next one. If it used it up, a
+// program with a multiple of `sample_every` gets between two synchronisations might never be
+// measured, as it would be the turn of the same ones each time, which are not alone.
+bool CostSampling::due(bool possible) {
+  if (until_miss_ > 1 || !possible) {
+    until_miss_ -= until_miss_ > 1 ? 1 : 0;
+    return false;
+  }
   until_miss_ = ++taken_ < samples_at_first ? 1 : sample_every;
   return true;
 }
 
-bool CostSampling::miss_is_due(bool alone) { return due() && idle() && alone; }
+bool CostSampling::miss_is_due(bool alone) { return due(alone && idle()); }
 
 // A program need not wait for a request at all: it may leave its completion to the end of the
 // epoch.
 bool CostSampling::request_miss_is_due() {
-  return due() && (request_idle() || ++requests_passed_ > samples_to_judge);
+  return due(true) && (request_idle() || ++requests_passed_ > samples_to_judge);
 }
 
 bool CostSampling::passed_is_due(uint32_t every, bool request) {
@@ -47,21 +53,19 @@ bool CostSampling::passed_is_due(uint32_t every, bool request) {
 }
 
 void CostSampling::issued(int target, uint64_t bytes, uint64_t ticks) {
-  if (!idle() && gets_.target != target) return;
-  gets_.target = target;
-  gets_.add(bytes);
-  gets_.ticks += ticks;
+  if (idle()) gets_ = {.target = target, .to_issue = ticks};
+  joined(target, bytes);
 }
 
 uint64_t CostSampling::request_issued(int target, uint64_t bytes, uint64_t ticks) {
-  request_ = Measured{target, bytes, 1, ticks};
+  request_ = {.target = target, .bytes = bytes, .gets = 1, .to_issue = ticks};
   requests_passed_ = 0;
   return ++requests_;
 }
 
 CostSampling::Result CostSampling::request_waited(uint64_t number, uint64_t ticks, bool complete) {
   if (number != requests_ || request_idle()) return {};
-  request_.ticks += ticks;
+  request_.to_complete += ticks;
   if (!complete) return {};
   const Result result = ticks != 0 ? request_.result() : Result();
   drop_request();
@@ -69,7 +73,8 @@ CostSampling::Result CostSampling::request_waited(uint64_t number, uint64_t tick
 }
 
 CostSampling::Result CostSampling::Measured::result() const {
-  return {bytes / gets, sample_ns(ticks) / static_cast<double>(gets), target};
+  return {bytes / gets, sample_ns(to_issue) + sample_ns(to_complete) / static_cast<double>(gets),
+          target};
 }
 
 uint64_t CostSampling::begin_measured(Targets targets) {
@@ -80,7 +85,7 @@ uint64_t CostSampling::begin_measured(Targets targets) {
 
 CostSampling::Result CostSampling::sync_ends(uint64_t began) {
   if (began == 0 || idle()) return {};
-  gets_.ticks += sample_ticks() - began;
+  gets_.to_complete = sample_ticks() - began;
   const Result result = gets_.result();
   drop();
   return result;
@@ -101,13 +106,16 @@ void CostSampling::learn(const Result& result, bool far, bool judge) {
         ((result.ns > worth_a_line_ns ? 1.0f : 0.0f) - small.dear) / static_cast<float>(seen);
     small.latency_rules = seen == samples_to_judge && small.dear >= most_are;
   }
-  if (!judge || !judged(far, result.bytes)) return;
+  if (!judge || costs.samples_of(result.bytes) < samples_if_clear) return;
   const uint64_t bit = uint64_t{1} << size;
-  nearly_cheap_[far] = dear <= few_are ? nearly_cheap_[far] | bit : nearly_cheap_[far] & ~bit;
-  if (costs.observed_ns(result.bytes) <= worthless_below_ns(result.bytes)) {
+  const double ns = costs.observed_ns(result.bytes), limit = worthless_below_ns(result.bytes);
+  const bool known = judged(far, result.bytes);
+  if (known)
+    nearly_cheap_[far] = dear <= few_are ? nearly_cheap_[far] | bit : nearly_cheap_[far] & ~bit;
+  if (ns <= (known ? limit : limit / 4)) {
     // a shorter one costs no more, whatever it cost when last measured
     cheap_sizes_[far] |= bit | (bit - 1);
-  } else if (costs.observed_ns(result.bytes) > 2 * worthless_below_ns(result.bytes)) {
+  } else if (ns > 2 * limit) {
     cheap_sizes_[far] &= ~bit;
   }
 }

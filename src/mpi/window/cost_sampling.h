@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Measures the cost of a window's remote gets on a sample of them: the get itself plus its share of
-// the synchronisation that completes it, or of the wait for its request. If a get costs no more
+// the synchronisation that completes it, or of the wait for its request. Gets that are completed
+// together with a measured one count as if they had taken as long to issue. If a get costs no more
 // than a hit would, caching cannot gain, and gets bypass the cache
 // (docs/semantics.md, "What is bypassed").
 #pragma once
@@ -90,15 +91,17 @@ class CostSampling {
   const CostModel& costs() const { return costs_[1].samples() > 0 ? costs_[1] : costs_[0]; }
 
  private:
-  // samples of a size needed before it may be called cheap, or dear
-  static constexpr uint32_t samples_to_judge = 16;
+  // samples of a size needed before it may be called cheap, or dear; and if they show that a get
+  // costs no more than half a hit
+  static constexpr uint32_t samples_to_judge = 16, samples_if_clear = 4;
   struct Measured {
     int target = -1;
-    uint64_t bytes = 0, gets = 0, ticks = 0;
+    uint64_t bytes = 0, gets = 0;
+    uint64_t to_issue = 0, to_complete = 0;  // ticks: of one get, and of all
     void add(uint64_t more) { bytes += more, ++gets; }
     Result result() const;
   };
-  bool due();
+  bool due(bool possible);
   uint64_t begin_measured(Targets targets);
 
   // What every miss reads comes first.

@@ -6,7 +6,9 @@
 #pragma once
 
 #include "base/clock.h"
+#ifdef NEARCACHE_FAMILY_SIMGRID
 #include "mpi/mpi_api.h"
+#endif
 
 namespace nearcache::mpi {
 

@@ -184,6 +184,7 @@ void Window::pause(MPI_Datatype type, uint64_t bytes) {
     if (cache.stored_bytes() / most > cache.entries()) return;
     cache.invalidate();
   }
+  if (coherent_ != nullptr) coherent_->pauses();
   pause_.begin(type, size, most, caching_);
   rma_look_again();
 }

@@ -1,0 +1,92 @@
+#include "mpi/window/cost_sampling.h"
+
+#include <gtest/gtest.h>
+
+#include "mpi/window/sample_clock.h"
+
+namespace nearcache::mpi {
+namespace TEST_FILE {
+
+constexpr int target = 1;
+constexpr uint64_t bytes = 8;
+
+// Returns how many epochs of `gets` misses each were measured.
+int measured_epochs(int epochs, int gets) {
+  CostSampling sampling;
+  int measured = 0;
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    for (int i = 0; i < gets; ++i) {
+      if (sampling.miss_is_due(i == 0)) {
+        sampling.issued(target, bytes, 1);
+      } else {
+        sampling.joined(target, bytes);
+      }
+    }
+    const CostSampling::Result result =
+        sampling.sync_ends(sampling.sync_begins(Targets::one(target)));
+    if (result.target == target) ++measured;
+  }
+  return measured;
+}
+
+TEST(CostSampling, AnyNumberOfGetsBetweenSynchronisationsIsMeasured) {
+  for (const int gets : {1, 2, 31, 32, 33, 64, 96, 128, 1000})
+    EXPECT_GE(measured_epochs(200, gets), 16) << gets;
+}
+
+TEST(CostSampling, LaterFewAreMeasured) {
+  const int first = measured_epochs(1000, 1);
+  EXPECT_LE(measured_epochs(33000, 1) - first, 1001);
+}
+
+TEST(CostSampling, GetsThatOthersCompleteShareTheWaitButNotTheIssue) {
+  CostSampling sampling;
+  ASSERT_TRUE(sampling.request_miss_is_due());
+  const uint64_t number = sampling.request_issued(target, bytes, 1000);
+  for (int i = 0; i < 3; ++i) sampling.request_joined(target, bytes);
+  EXPECT_LT(sampling.request_waited(number, 3000, false).target, 0);
+  const CostSampling::Result result = sampling.request_waited(number, 5000, true);
+  EXPECT_EQ(result.target, target);
+  EXPECT_EQ(result.bytes, bytes);
+  EXPECT_DOUBLE_EQ(result.ns, sample_ns(1000) + sample_ns(8000) / 4);
+}
+
+TEST(CostSampling, OneMeasurementAtATime) {
+  CostSampling sampling;
+  ASSERT_TRUE(sampling.miss_is_due(true));
+  sampling.issued(target, bytes, 1000);
+  EXPECT_FALSE(sampling.miss_is_due(true));
+  sampling.issued(target + 1, bytes, 1000);  // of another thread
+  EXPECT_EQ(sampling.sync_begins(Targets::one(target + 1)), 0u);
+  EXPECT_TRUE(sampling.idle());
+  EXPECT_TRUE(sampling.miss_is_due(true));
+}
+
+TEST(CostSampling, SizesAreJudgedAfterSixteenSamples) {
+  CostSampling sampling;
+  for (int i = 0; i < 16; ++i) {
+    EXPECT_FALSE(sampling.cheap(false, bytes));
+    sampling.learn({bytes, 40, target}, false, true);
+  }
+  EXPECT_TRUE(sampling.cheap(false, bytes));
+  EXPECT_TRUE(sampling.cheap(false, 1));
+  EXPECT_FALSE(sampling.cheap(false, 4096));
+  EXPECT_FALSE(sampling.cheap(true, bytes));
+  for (int i = 0; i < 200; ++i) sampling.learn({bytes, 5000, target}, false, true);
+  EXPECT_FALSE(sampling.cheap(false, bytes));
+}
+
+// 64 KiB from the memory of the node take a tenth of the time at which they are worth nothing.
+TEST(CostSampling, WhatIsClearIsJudgedAfterFour) {
+  CostSampling sampling;
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_FALSE(sampling.cheap(false, 65536));
+    sampling.learn({65536, 1100, target}, false, true);
+  }
+  EXPECT_TRUE(sampling.cheap(false, 65536));
+  for (int i = 0; i < 4; ++i) sampling.learn({1 << 20, 100000, target}, false, true);
+  EXPECT_FALSE(sampling.cheap(false, 1 << 20)) << "not so clear";
+}
+
+}  // namespace TEST_FILE
+}  // namespace nearcache::mpi
