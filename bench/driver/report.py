@@ -117,6 +117,7 @@ GOALS = {
     "gups_speedup": (">=", 1.0),
     "hit_over_load_ns": ("<=", 15),
     "hit_of_two_threads_over_one": ("<=", 1.5),
+    "near_added_ns": ("<=", 10),
     "off_added_ns": ("<=", 2),
     "get_overhead_ratio": ("<=", 1.03),
     "put_overhead_ratio": ("<=", 1.03),

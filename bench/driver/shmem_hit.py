@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cost of a hit compared with a plain load, also for two threads at once, and the overhead per call
-of the library when it is switched off."""
+of the library where it has nothing to do: over shared memory, and when it is switched off."""
 
 from .numbers import median, paired_difference, summarise
 
 THREADS = 2
+NEAR = ("get", "put", "fetch", "quiet")
+OWN = ("get", "put")
 
 
 def measure(launch, arguments):
@@ -20,31 +22,36 @@ def measure(launch, arguments):
         for _ in range(processes)
     ]
     hits = together([single for single, _ in in_turn])
-    results = [compared("hit", hits["hit_ns"], "plain load", hits["load_ns"])]
+    hit = compared("hit", hits["hit_ns"], "plain load", hits["load_ns"])
     shared = summarise([median(two["hit_ns"]) / median(one["hit_ns"]) for one, two in in_turn])
-    for cached, name in ((True, "library switched off"), (False, "no library")):
-        off = together(
-            [
-                launch.said("bench_shmem_hit", words, cached=cached, options={"shmem": "off"})
-                for _ in range(processes)
-            ]
-        )
-        results += [
-            compared(
-                f"own PE, {call}, {name}", off[f"{call}_ns"], "pshmem_", off[f"{call}_below_ns"]
-            )
-            for call in ("get", "put")
+
+    def beside_library(what, calls, *more, **how):
+        runs = [launch.said("bench_shmem_hit", [*words, *more], **how) for _ in range(processes)]
+        times = together(runs)
+        return [
+            compared(f"{what}, {call}", times[f"{call}_ns"], "pshmem_", times[f"{call}_below_ns"])
+            for call in calls
         ]
-    added = [row["difference_ns"]["median"] for row in results[1:3]]
+
+    near = beside_library("near PE", NEAR, "--near", network="shared")
+    off, none = (
+        beside_library(f"own PE, {name}", OWN, cached=cached, options={"shmem": "off"})
+        for cached, name in ((True, "library switched off"), (False, "no library"))
+    )
     return (
-        results,
+        [hit, *near, *off, *none],
         {
-            "hit_over_load_ns": results[0]["difference_ns"]["median"],
+            "hit_over_load_ns": hit["difference_ns"]["median"],
             "hit_of_two_threads_over_one": shared["median"],
-            "off_added_ns": max(added),
+            "near_added_ns": most_added(near),
+            "off_added_ns": most_added(off),
         },
         {"hit_of_two_threads_over_one": shared},
     )
+
+
+def most_added(rows):
+    return max(row["difference_ns"]["median"] for row in rows)
 
 
 def together(runs):

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Two costs of the OpenSHMEM library: of a hit, and of a call when caching is off.
+// Costs of the OpenSHMEM library: of a hit, of a call when caching is off, and of a call that has
+// nothing to do.
 //
 // Hit: shmem_long_g of every element of a cached 4 KiB array on another PE, compared with plain
 // loads from an array of this size, in alternating blocks. Off: shmem_long_g and shmem_long_p on
 // this PE's own memory, where a call is cheapest, compared with the calls of the library below by
-// their pshmem_ names. With --threads, measures only hits, by this many threads at once, each on
+// their pshmem_ names. With --near, over shared memory, calls on another PE's heap in the same way.
+// With --threads, measures only hits, by this many threads at once, each on
 // its own processor, under SHMEM_THREAD_MULTIPLE.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -27,6 +29,8 @@ enum { ELEMENTS = 512, ROUNDS = 20, MOST_THREADS = 64 };
 // functions.
 static long (*below_g)(const long* from, int pe);
 static void (*below_p)(long* to, long value, int pe);
+static long (*below_fetch)(long* word, int pe);
+static void (*below_quiet)(void);
 
 typedef double (*block)(long* array, int pe);  // returns nanoseconds per call
 
@@ -53,6 +57,10 @@ BLOCK(get, sum += shmem_long_g(&array[i], pe))
 BLOCK(get_below, sum += below_g(&array[i], pe))
 BLOCK(put, shmem_long_p(&array[i], i, pe))
 BLOCK(put_below, below_p(&array[i], i, pe))
+BLOCK(fetch, sum += shmem_long_atomic_fetch_inc(&array[i], pe))
+BLOCK(fetch_below, sum += below_fetch(&array[i], pe))
+BLOCK(quiet, shmem_quiet())
+BLOCK(quiet_below, below_quiet())
 
 static void in_turn(const char* name_a, block a, const char* name_b, block b, long* array, int pe,
                     long blocks) {
@@ -110,12 +118,13 @@ static void hits_of_threads(long* array, int other, long blocks, int threads) {
 }
 
 int main(int argc, char** argv) {
-  long blocks = 1000, threads = 0;
+  long blocks = 1000, threads = 0, near = 0;
   options_read(
       argc, argv,
       (struct option[]){
           {"blocks", &blocks, false, "measured of each kind"},
           {"threads", &threads, false, "that measure hits at a time; 0: SHMEM_THREAD_SINGLE"},
+          {"near", &near, true, "the other PE is reached by loads and stores"},
           {0},
       });
   int level = SHMEM_THREAD_SINGLE;
@@ -127,19 +136,28 @@ int main(int argc, char** argv) {
   }
   *(void**)&below_g = dlsym(RTLD_DEFAULT, "pshmem_long_g");
   *(void**)&below_p = dlsym(RTLD_DEFAULT, "pshmem_long_p");
-  if (below_g == NULL || below_p == NULL) shmem_global_exit(1);
+  *(void**)&below_fetch = dlsym(RTLD_DEFAULT, "pshmem_long_atomic_fetch_inc");
+  *(void**)&below_quiet = dlsym(RTLD_DEFAULT, "pshmem_quiet");
+  if (below_g == NULL || below_p == NULL || below_fetch == NULL || below_quiet == NULL)
+    shmem_global_exit(1);
   int me = shmem_my_pe(), other = (me + 1) % shmem_n_pes();
   long* array = shmem_calloc(ELEMENTS, sizeof(long));
   json_begin("bench_shmem_hit");
-  json_long("caching", nearcache_shmem_caching());
   if (me != 0 && nice(19) == -1) errno = 0;  // PE 0 measures; the others must not disturb it
   if (me == 0 && threads > 0) {
     hits_of_threads(array, other, blocks, (int)threads);
+  } else if (me == 0 && near) {
+    if (shmem_ptr(array, other) == NULL) shmem_global_exit(1);
+    in_turn("get_ns", get, "get_below_ns", get_below, array, other, blocks);
+    in_turn("put_ns", put, "put_below_ns", put_below, array, other, blocks);
+    in_turn("fetch_ns", fetch, "fetch_below_ns", fetch_below, array, other, blocks);
+    in_turn("quiet_ns", quiet, "quiet_below_ns", quiet_below, array, other, blocks);
   } else if (me == 0) {
     if (nearcache_shmem_caching()) in_turn("hit_ns", get, "load_ns", load, array, other, blocks);
     in_turn("get_ns", get, "get_below_ns", get_below, array, me, blocks);
     in_turn("put_ns", put, "put_below_ns", put_below, array, me, blocks);
   }
+  json_long("caching", nearcache_shmem_caching());  // last, as it creates the cache
   json_end(true);
   shmem_barrier_all();
   shmem_finalize();

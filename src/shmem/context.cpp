@@ -29,6 +29,8 @@ PageCache* quick_cache = &nothing;
 constinit SharedCache shared;
 constinit thread_local PageReader page_reader;
 PageCache* no_cache() { return &nothing; }
+bool nothing_cached = false;
+PlainHeap plain_heap;
 
 Context::Context() : option_errors(options.read_environment(environment_all())) {
   set_log_level(static_cast<int>(std::min<uint64_t>(options.verbose, 2)));
@@ -84,6 +86,7 @@ void Context::close_channel(Channel* channel) {
 }
 
 void Context::acquire() {
+  if (nothing_cached) return;
   observer.acquire();
   profile.acquired(calling);
   acquired_by.store(calling, std::memory_order_relaxed);
@@ -93,6 +96,7 @@ void Context::acquire() {
 
 // Incremented after the count of acquires: a thread that sees this increment sees that one, too.
 void Context::ordered() {
+  if (nothing_cached) return;
   shared.orderings.fetch_add(1, std::memory_order_acq_rel);
   if (!threaded) default_channel.catch_up();
 }
@@ -119,6 +123,7 @@ void Context::drop_in_others(Channel* writer, int owner, const void* object, siz
 }
 
 void Context::start_write_back() {
+  if (nothing_cached) return;
   each_usable_channel([](Channel& channel) { channel.start_write_back(); });
 }
 
@@ -175,6 +180,8 @@ void context_start(int level) {
   if (context.obstacle.empty() && next_usable()) context.observer.start();
   context.default_channel.open(SHMEM_CTX_DEFAULT, 0, false, false);
   enabled = context.caching || network_modelled() || context.observer.tracing();
+  nothing_cached = context.caching && !context.threaded && !context.watched() &&
+                   !context.profile.on() && !network_modelled();
   atexit(at_exit);
 }
 

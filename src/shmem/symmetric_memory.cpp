@@ -113,6 +113,16 @@ bool SymmetricMemory::ask(int pe, MemoryKind kind, uint64_t address) {
   return is;
 }
 
+Extent SymmetricMemory::heap_near_everywhere() {
+  const Extent heap{heap_begin_.load(std::memory_order_relaxed),
+                    heap_end_.load(std::memory_order_relaxed)};
+  if (heap.begin >= heap.end) return {};
+  for (int pe = 0; pe < pes_; ++pe) {
+    if (!near(pe, MemoryKind::heap, heap.begin)) return {};
+  }
+  return heap;
+}
+
 void SymmetricMemory::replace_ranges(std::unique_ptr<Ranges> ranges) {
   ranges_.store(ranges.get(), std::memory_order_release);
   all_ranges_.push_back(std::move(ranges));

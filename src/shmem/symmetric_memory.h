@@ -57,6 +57,9 @@ class SymmetricMemory {
     return known != 0 ? known == is_near : ask(pe, kind, address);
   }
 
+  // The heap if its memory is near at every PE, else empty.
+  Extent heap_near_everywhere();
+
   // True if any part of a range is uncached.
   bool uncached(uint64_t address, size_t bytes) const;
 

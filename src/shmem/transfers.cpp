@@ -2,6 +2,7 @@
 
 // Gets and puts, and accesses that bypass the cache.
 #include <cstring>
+#include <utility>
 
 #include "base/clock.h"
 #include "shmem/context.h"
@@ -27,6 +28,20 @@ struct Route {
   Extent around;
 };
 
+// Looks again what is known to be near everywhere, after blocks of the heap have come or gone.
+void find_plain_heap() {
+  static uint64_t looked_at = UINT64_MAX;
+  const uint64_t changes = context.memory.changes();
+  if (std::exchange(looked_at, changes) == changes) return;
+  const Extent heap = context.memory.heap_near_everywhere();
+  plain_heap = {heap.begin, heap.end - heap.begin};
+}
+
+// For the default context.
+bool is_plain(const Channel* channel, const void* at, size_t bytes) {
+  return channel == &context.default_channel && plain_heap.has(at, bytes);
+}
+
 Route route_of(const Channel* channel, int pe, uint64_t address, size_t bytes) {
   if (channel == nullptr || bytes == 0) return {Way::host, {}};
   const int world_pe = channel->world_pe(pe);
@@ -34,7 +49,10 @@ Route route_of(const Channel* channel, int pe, uint64_t address, size_t bytes) {
   if (world_pe == context.pe) return {Way::straight, {}};
   const SymmetricMemory::Resolved place = context.memory.resolve(address, bytes);
   if (place.kind == MemoryKind::unknown) return {Way::direct, {}};
-  if (context.memory.near(world_pe, place.kind, address)) return {Way::straight, {}};
+  if (context.memory.near(world_pe, place.kind, address)) {
+    if (nothing_cached) find_plain_heap();
+    return {Way::straight, {}};
+  }
   if (bytes > context.options.shmem_max_transfer || place.uncached) return {Way::direct, {}};
   return {Way::cached, place.cacheable};
 }
@@ -77,9 +95,13 @@ class StraightLock {
   Channel* channel_;
 };
 
-void count_get(Channel* channel, int pe, uint64_t address, size_t bytes) {
+void count_get(Channel* channel, size_t bytes) {
   channel->tallies.gets += 1;
   channel->tallies.get_bytes += bytes;
+}
+
+void count_get(Channel* channel, int pe, uint64_t address, size_t bytes) {
+  count_get(channel, bytes);
   context.profile.went_past(channel->world_pe(pe), address, bytes);
 }
 
@@ -124,6 +146,7 @@ bool acquiring() { return !unordered && !context.relaxed_atomics.load(std::memor
 // here. Relaxed atomics are frequent and seldom waited for; a thread that orders its accesses
 // itself has usually done so.
 void start_for_fetch() {
+  if (nothing_cached) return;
   constexpr uint32_t relaxed_a_start = 16, unordered_a_start = 64;
   static thread_local uint32_t fetches = 0;
   ++fetches;
@@ -206,8 +229,20 @@ void watch_get(const Channel* channel, int pe, uint64_t address, size_t bytes) {
 }  // namespace
 
 void get_not_quickly(void* to, const void* from, size_t bytes, int pe) {
+  if (plain_heap.has(from, bytes)) {
+    count_get(&context.default_channel, bytes);
+    const Inside inside_library;
+    return next.getmem(to, from, bytes, pe);
+  }
   if (bytes == 0 || !shared_hit(to, from, bytes, pe))
     get_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
+}
+
+void put_not_quickly(void* to, const void* from, size_t bytes, int pe) {
+  if (!plain_heap.has(to, bytes)) return put_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
+  count_put(&context.default_channel, bytes);
+  const Inside inside_library;
+  next.putmem(to, from, bytes, pe);
 }
 
 void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
@@ -291,6 +326,11 @@ void put_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
 
 bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
   Channel* channel = context.find(ctx);
+  if (is_plain(channel, from, bytes)) {
+    count_get(channel, bytes);
+    if (!unordered) channel->fetches_outstanding();
+    return false;
+  }
   const uint64_t address = bits_of(from);
   const Route route = route_of(channel, pe, address, bytes);
   watch_get(channel, pe, address, bytes);
@@ -327,6 +367,10 @@ bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
 
 bool put_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
   Channel* channel = context.find(ctx);
+  if (is_plain(channel, to, bytes)) {
+    count_put(channel, bytes);
+    return false;
+  }
   const uint64_t address = bits_of(to);
   const Route route = route_of(channel, pe, address, bytes);
   if (route.way == Way::host) return false;
@@ -353,6 +397,12 @@ DirectCall::DirectCall(shmem_ctx_t ctx, Kind kind, const void* object, size_t by
     : bytes_(bytes), pe_(pe) {
   Channel* channel = context.find(ctx);
   const uint64_t address = bits_of(object);
+  if (is_plain(channel, object, bytes)) {
+    if (kind == Kind::get) count_get(channel, bytes);
+    channel_ = channel;
+    ++inside;
+    return;
+  }
   const Way way = way_of(channel, pe, address, bytes);
   channel_ = way == Way::host ? nullptr : channel;
   if (way == Way::straight) {
@@ -410,6 +460,7 @@ FetchingAtomic::FetchingAtomic(shmem_ctx_t ctx, const void* target, size_t bytes
   if (call_.channel() != nullptr) call_.channel()->tallies.accumulates += 1;
 }
 FetchingAtomic::~FetchingAtomic() {
+  if (nothing_cached) return;
   model_answer(call_.channel(), call_.pe(), call_.bytes());
   if (!acquiring() && context.check.on() && call_.channel() != nullptr)
     context.check.called(calling, true, call_.channel()->world_pe(call_.pe()), bits_of(target_));
