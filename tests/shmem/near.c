@@ -19,8 +19,7 @@ static void accesses_to_the_heap_are_counted(void) {
     shmem_fence();
   }
   shmem_quiet();
-  for (long i = 0; i < count; ++i)
-    CHECK_EQUAL(shmem_long_g(&words[i], other), 10 * i + me);
+  for (long i = 0; i < count; ++i) CHECK_EQUAL(shmem_long_g(&words[i], other), 10 * i + me);
   shmem_getmem(seen, words, sizeof seen, other);
   CHECK_EQUAL(seen[count - 1], 10 * (count - 1) + me);
   CHECK_EQUAL(seen[2 * count - 1], count - 1);
