@@ -278,6 +278,10 @@ def compare(first: str, second: str, width: int | None) -> None:
             )
     except report_file.DAMAGE as error:
         raise damage(error, {first: left, second: right}) from None
+    if not rows:
+        raise NearcacheError(
+            f"{first} and {second} have no figure in common: there is nothing to compare"
+        )
     console = Console(width=width or (None if sys.stdout.isatty() else 140), highlight=False)
     console.print(Text(f"A {plain(first)}\nB {plain(second)}"))
     for line in said:

@@ -178,6 +178,13 @@ def test_what_cannot_be_compared_is_refused(nearcache, report, tmp_path):
     assert (
         "nothing to compare" in nearcache("compare", good, report("c.json", api="OpenSHMEM")).stderr
     )
+    others = {**bench(other=1.0), "name": "miss", "results": []}
+    done = nearcache(
+        "compare",
+        written(tmp_path / "hit.json", bench(figure=1.0)),
+        written(tmp_path / "miss.json", others),
+    )
+    assert done.returncode == 2 and "have no figure in common" in done.stderr, done.stderr
     for name, document, said in (
         ("d.json", {"format": "another"}, "is not a Nearcache report"),
         ("e.json", {**bench(), "results": [3]}, "is damaged"),
