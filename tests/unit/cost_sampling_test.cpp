@@ -10,13 +10,13 @@ namespace TEST_FILE {
 constexpr int target = 1;
 constexpr uint64_t bytes = 8;
 
-// Returns how many epochs of `gets` misses each were measured.
-int measured_epochs(int epochs, int gets) {
+// Returns how many misses were measured in epochs of `gets` misses each.
+int measured(int epochs, int gets) {
   CostSampling sampling;
-  int measured = 0;
+  uint32_t samples = 0;
   for (int epoch = 0; epoch < epochs; ++epoch) {
     for (int i = 0; i < gets; ++i) {
-      if (sampling.miss_is_due(i == 0)) {
+      if (sampling.miss_is_due(target, i == 0)) {
         sampling.issued(target, bytes, 1);
       } else {
         sampling.joined(target, bytes);
@@ -24,19 +24,21 @@ int measured_epochs(int epochs, int gets) {
     }
     const CostSampling::Result result =
         sampling.sync_ends(sampling.sync_begins(Targets::one(target)));
-    if (result.target == target) ++measured;
+    if (result.target == target) samples += result.samples;
   }
-  return measured;
+  return static_cast<int>(samples);
 }
 
 TEST(CostSampling, AnyNumberOfGetsBetweenSynchronisationsIsMeasured) {
   for (const int gets : {1, 2, 31, 32, 33, 64, 96, 128, 1000})
-    EXPECT_GE(measured_epochs(200, gets), 16) << gets;
+    EXPECT_GE(measured(200, gets), 16) << gets;
 }
 
 TEST(CostSampling, LaterFewAreMeasured) {
-  const int first = measured_epochs(1000, 1);
-  EXPECT_LE(measured_epochs(33000, 1) - first, 1001);
+  const int first = measured(1000, 1);
+  EXPECT_LE(measured(33000, 1) - first, 1001);
+  EXPECT_EQ(measured(4, 64), 16) << "four of an epoch";
+  EXPECT_LE(measured(1000, 64), 64 + 1000);
 }
 
 TEST(CostSampling, GetsThatOthersCompleteShareTheWaitButNotTheIssue) {
@@ -53,13 +55,13 @@ TEST(CostSampling, GetsThatOthersCompleteShareTheWaitButNotTheIssue) {
 
 TEST(CostSampling, OneMeasurementAtATime) {
   CostSampling sampling;
-  ASSERT_TRUE(sampling.miss_is_due(true));
+  ASSERT_TRUE(sampling.miss_is_due(target, true));
   sampling.issued(target, bytes, 1000);
-  EXPECT_FALSE(sampling.miss_is_due(true));
+  EXPECT_FALSE(sampling.miss_is_due(target + 1, true));
   sampling.issued(target + 1, bytes, 1000);  // of another thread
   EXPECT_EQ(sampling.sync_begins(Targets::one(target + 1)), 0u);
   EXPECT_TRUE(sampling.idle());
-  EXPECT_TRUE(sampling.miss_is_due(true));
+  EXPECT_TRUE(sampling.miss_is_due(target + 1, true));
 }
 
 TEST(CostSampling, SizesAreJudgedAfterSixteenSamples) {
@@ -74,6 +76,18 @@ TEST(CostSampling, SizesAreJudgedAfterSixteenSamples) {
   EXPECT_FALSE(sampling.cheap(true, bytes));
   for (int i = 0; i < 200; ++i) sampling.learn({bytes, 5000, target}, false, true);
   EXPECT_FALSE(sampling.cheap(false, bytes));
+}
+
+TEST(CostSampling, LocksThatCostLittleAreNotDeferred) {
+  CostSampling sampling;
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_FALSE(sampling.locks_cost_little(false));
+    sampling.learn({bytes, i == 0 ? 900.0 : 90.0, target}, false, true);
+  }
+  EXPECT_TRUE(sampling.locks_cost_little(false));
+  EXPECT_FALSE(sampling.locks_cost_little(true));
+  for (int i = 0; i < 16; ++i) sampling.learn({bytes, 2300, target}, false, true);
+  EXPECT_FALSE(sampling.locks_cost_little(false)) << "those of MPICH within a node";
 }
 
 // 64 KiB from the memory of the node take a tenth of the time at which they are worth nothing.

@@ -11,6 +11,7 @@ namespace {
 
 constexpr uint32_t samples_at_first = 64;  // the first this many due gets are all measured
 constexpr uint32_t sample_every = 32;      // then one in this many misses
+constexpr uint32_t most_issues = 4;        // measured between two synchronisations
 
 // Twice the cost of a hit, because a miss costs bookkeeping that only hits earn back.
 double worthless_below_ns(uint64_t bytes) { return 2 * least_hit_cost.cost_ns(bytes); }
@@ -22,7 +23,8 @@ constexpr double most_of_loads_ns[] = {1000, 400};
 // Above this, a get of a whole line costs hardly more than a short one. A longer get does cost
 // more.
 constexpr double worth_a_line_ns = 1000;
-constexpr float most_are = 0.7f, few_are = 0.3f;
+// What is served under a deferred lock costs this much in all: the lock, the get, the unlock.
+constexpr double deferring_ns = 200;
 
 }  // namespace
 
@@ -38,7 +40,15 @@ bool CostSampling::due(bool possible) {
   return true;
 }
 
-bool CostSampling::miss_is_due(bool alone) { return due(alone && idle()); }
+// At first, the issue of some more gets is measured that are completed together with a measured
+// one: a program that completes many at a time would wait long for its judgement.
+bool CostSampling::miss_is_due(int target, bool alone) {
+  if (gets_.target == target && gets_.issues < most_issues && taken_ < samples_at_first) {
+    ++taken_;
+    return true;
+  }
+  return due(alone && idle());
+}
 
 // A program need not wait for a request at all: it may leave its completion to the end of the
 // epoch.
@@ -53,12 +63,15 @@ bool CostSampling::passed_is_due(uint32_t every, bool request) {
 }
 
 void CostSampling::issued(int target, uint64_t bytes, uint64_t ticks) {
-  if (idle()) gets_ = {.target = target, .to_issue = ticks};
-  joined(target, bytes);
+  if (idle()) gets_.target = target;
+  if (gets_.target != target) return;
+  gets_.add(bytes);
+  gets_.to_issue += ticks;
+  ++gets_.issues;
 }
 
 uint64_t CostSampling::request_issued(int target, uint64_t bytes, uint64_t ticks) {
-  request_ = {.target = target, .bytes = bytes, .gets = 1, .to_issue = ticks};
+  request_ = {.target = target, .bytes = bytes, .gets = 1, .to_issue = ticks, .issues = 1};
   requests_passed_ = 0;
   return ++requests_;
 }
@@ -73,8 +86,9 @@ CostSampling::Result CostSampling::request_waited(uint64_t number, uint64_t tick
 }
 
 CostSampling::Result CostSampling::Measured::result() const {
-  return {bytes / gets, sample_ns(to_issue) + sample_ns(to_complete) / static_cast<double>(gets),
-          target};
+  return {bytes / gets,
+          sample_ns(to_issue) / issues + sample_ns(to_complete) / static_cast<double>(gets), target,
+          issues};
 }
 
 uint64_t CostSampling::begin_measured(Targets targets) {
@@ -99,12 +113,11 @@ void CostSampling::learn(const Result& result, bool far, bool judge) {
   float& dear = dear_[far][size];
   dear += (is_dear - dear) /
           static_cast<float>(std::min(costs.samples_of(result.bytes), samples_to_judge));
+  if (judge) quick_[far].add(result.ns < deferring_ns);
   if (judge && result.bytes <= Lines::longest) {
     Small& small = small_[far];
-    const uint32_t seen = small.samples = std::min(small.samples + 1, samples_to_judge);
-    small.dear +=
-        ((result.ns > worth_a_line_ns ? 1.0f : 0.0f) - small.dear) / static_cast<float>(seen);
-    small.latency_rules = seen == samples_to_judge && small.dear >= most_are;
+    small.dear.add(result.ns > worth_a_line_ns);
+    small.latency_rules = small.dear.samples == samples_to_judge && small.dear.share >= most_are;
   }
   if (!judge || costs.samples_of(result.bytes) < samples_if_clear) return;
   const uint64_t bit = uint64_t{1} << size;

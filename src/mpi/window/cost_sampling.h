@@ -7,6 +7,7 @@
 // (docs/semantics.md, "What is bypassed").
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "cache/get/cost_model.h"
@@ -20,7 +21,7 @@ class CostSampling {
  public:
   // Returns true if this miss should be measured. `alone`: nothing is outstanding at its target
   // that would be charged to it.
-  bool miss_is_due(bool alone);
+  bool miss_is_due(int target, bool alone);
   // Like miss_is_due(), but for an Rget. Its wait completes nothing else, so other outstanding
   // operations do not matter.
   bool request_miss_is_due();
@@ -55,6 +56,7 @@ class CostSampling {
     uint64_t bytes = 0;  // mean per get
     double ns = 0;
     int target = -1;
+    uint32_t samples = 1;  // gets whose issue was measured
   };
   Result sync_ends(uint64_t began);
 
@@ -79,6 +81,11 @@ class CostSampling {
   // get is hardly dearer, and that a hit on part of a longer entry, which takes longer than other
   // hits, still pays.
   bool latency_rules(bool far) const { return small_[far].latency_rules; }
+  // Returns true if gets, of whatever size, are known mostly to cost less, with the
+  // synchronisation, than it takes to serve one under a lock that has not been taken.
+  bool locks_cost_little(bool far) const {
+    return quick_[far].samples >= samples_if_clear && quick_[far].share >= most_are;
+  }
   // Returns true if enough gets of this size have been measured.
   bool judged(bool far, uint64_t bytes) const {
     return costs_[far].samples_of(bytes) >= samples_to_judge;
@@ -94,10 +101,12 @@ class CostSampling {
   // samples of a size needed before it may be called cheap, or dear; and if they show that a get
   // costs no more than half a hit
   static constexpr uint32_t samples_to_judge = 16, samples_if_clear = 4;
+  static constexpr float most_are = 0.7f, few_are = 0.3f;
   struct Measured {
     int target = -1;
     uint64_t bytes = 0, gets = 0;
-    uint64_t to_issue = 0, to_complete = 0;  // ticks: of one get, and of all
+    uint64_t to_issue = 0, to_complete = 0;  // ticks: of the measured ones, and of all
+    uint32_t issues = 0;                     // measured ones
     void add(uint64_t more) { bytes += more, ++gets; }
     Result result() const;
   };
@@ -106,15 +115,24 @@ class CostSampling {
 
   // What every miss reads comes first.
   uint64_t cheap_sizes_[2] = {0, 0};  // one bit per power of two; near, far
+  // The running share of recent samples that have some property.
+  struct Share {
+    uint32_t samples = 0;  // at most samples_to_judge
+    float share = 0;
+    void add(bool has) {
+      samples = std::min(samples + 1, samples_to_judge);
+      share += ((has ? 1.0f : 0.0f) - share) / static_cast<float>(samples);
+    }
+  };
   struct Small {
     bool latency_rules = false;
-    uint32_t samples = 0;
-    float dear = 0;  // running share of recent samples
+    Share dear;
   };
   Small small_[2];
   uint64_t nearly_cheap_[2] = {0, 0};
   uint32_t until_miss_ = 1;
   uint32_t until_passed_ = 1 << 16;
+  Share quick_[2];
   Measured gets_, request_;
   uint64_t requests_ = 0;         // number of requests measured so far
   uint32_t requests_passed_ = 0;  // Rgets due while a measured one was not waited for

@@ -33,7 +33,7 @@ void Window::request_waited(uint64_t sample, uint64_t ticks, bool complete) {
 void Window::learn_cost(const CostSampling::Result& result) {
   if (result.target < 0) return;
   const bool far = is_far(static_cast<uint32_t>(result.target));
-  sampling_.learn(result, far, skip_cheap_);
+  for (uint32_t i = 0; i < result.samples; ++i) sampling_.learn(result, far, skip_cheap_);
   if (sampling_.judged(far, result.bytes))
     nearly_cheap_[far] = sampling_.nearly_cheap(far, result.bytes);
   if (observed_) context.observer.cost(result.bytes, result.ns);
@@ -45,6 +45,7 @@ bool Window::may_defer_lock(int rank) {
   if (!caching() || pause_.on() || !may_defer_locks_ || !context.progress.available() ||
       cached_.cache() == nullptr || !valid_target(rank) || rank == identity_.rank)
     return false;
+  if (sampling_.locks_cost_little(is_far(static_cast<uint32_t>(rank)))) return false;
   return !epochs().open(static_cast<uint32_t>(rank)) && (!transparent_ || context.phases.quiet());
 }
 

@@ -444,7 +444,7 @@ class Window {
   Decision decided(const RemoteGet& get, const CachedWindow::Decision& cached, bool request);
   bool miss_is_sampled(uint32_t target, bool request) {
     return request ? sampling_.request_miss_is_due()
-                   : sampling_.miss_is_due(!epochs().outstanding(target));
+                   : sampling_.miss_is_due(static_cast<int>(target), !epochs().outstanding(target));
   }
   void observe(Outcome outcome, const RemoteGet& get, uint64_t from_cache) {
     if (observed_ && get.hash != 0) [[unlikely]]
