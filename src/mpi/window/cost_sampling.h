@@ -94,6 +94,7 @@ class CostSampling {
   bool nearly_cheap(bool far, uint64_t bytes) const {
     return (nearly_cheap_[far] >> CostModel::class_of(bytes) & 1) != 0;
   }
+  double observed_ns(bool far, uint64_t bytes) const { return costs_[far].observed_ns(bytes); }
   // The costs at far targets or, if there are no samples of those, at near ones.
   const CostModel& costs() const { return costs_[1].samples() > 0 ? costs_[1] : costs_[0]; }
 

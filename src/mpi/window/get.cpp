@@ -108,7 +108,7 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
   if (transparent_) context.phases.look();
   const bool far = is_far(static_cast<uint32_t>(call.target));
   if (transparent_ && skip_cheap_ && (nearly_cheap_[far] || !context.phases.quiet()) &&
-      dormancy_[far].passes(hits(), nearly_cheap_[far])) {
+      dormancy_[far].passes(hits(), plain_hits_, nearly_cheap_[far] ? hits_wanted_[far] : 0)) {
     if (!observed_) {
       get.bytes = bytes_of(call);
     } else {

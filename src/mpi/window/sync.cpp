@@ -36,6 +36,7 @@ void Window::learn_cost(const CostSampling::Result& result) {
   for (uint32_t i = 0; i < result.samples; ++i) sampling_.learn(result, far, skip_cheap_);
   if (sampling_.judged(far, result.bytes))
     nearly_cheap_[far] = sampling_.nearly_cheap(far, result.bytes);
+  hits_wanted_[far] = Dormancy::hits_on_a_miss(sampling_.observed_ns(far, result.bytes));
   if (observed_) context.observer.cost(result.bytes, result.ns);
   tell_costs();
 }

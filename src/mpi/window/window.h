@@ -489,8 +489,10 @@ class Window {
   uint64_t syncs_served_ = 0;
 
   // What a miss reads as well.
-  bool skip_cheap_ = true;     // options_.skip_cheap
-  bool nearly_cheap_[2] = {};  // of near and far targets: by the size of get judged last
+  bool skip_cheap_ = true;  // options_.skip_cheap
+  // Of near and far targets, by the size of get judged last.
+  bool nearly_cheap_[2] = {};
+  uint32_t hits_wanted_[2] = {};
   bool fetching_ = false;
   bool any_far_ = false, all_far_ = true;  // among the other ranks
   bool may_defer_locks_ = true;
