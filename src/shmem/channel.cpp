@@ -78,7 +78,6 @@ void Channel::give_cache_back() {
 PageCache* Channel::create_cache() {
   state_ = State::none;
   nothing_cached = false;
-  plain_heap = {};
   PageCacheOptions options = context.cache_options;
   options.unlocked_hits = is_default_ && context.threaded && !context.watched();
   memory_ = PageCache::memory_bytes(options);

@@ -73,16 +73,6 @@ __attribute__((always_inline)) inline bool shared_hit(void* to, const void* from
 // No cache has been created in this process, which has one thread, and nothing else needs to see
 // its calls. Then nothing is dirty, and an acquire has nothing to drop.
 extern bool nothing_cached;
-// Then, the part of the heap that loads and stores reach at every PE, so far as it is known.
-// Accesses to it are only counted, even if the PE does not exist: the library reports that.
-struct PlainHeap {
-  uint64_t begin = 0, bytes = 0;
-  bool has(const void* at, size_t size) const {
-    const uint64_t offset = reinterpret_cast<uint64_t>(at) - begin;
-    return offset < bytes && size - 1 < bytes - offset;  // false for no bytes
-  }
-};
-extern PlainHeap plain_heap;
 
 // Transfers. `ctx` is the handle that the program passed.
 void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
@@ -94,20 +84,19 @@ inline void put(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
   put_slowly(ctx, to, from, bytes, pe);
 }
 __attribute__((noinline)) void get_not_quickly(void* to, const void* from, size_t bytes, int pe);
-__attribute__((noinline)) void put_not_quickly(void* to, const void* from, size_t bytes, int pe);
 inline void get(void* to, const void* from, size_t bytes, int pe) {
   if (bytes == 0 || !quick_cache->hit(pe, reinterpret_cast<uint64_t>(from), to, bytes))
     get_not_quickly(to, from, bytes, pe);
 }
 inline void put(void* to, const void* from, size_t bytes, int pe) {
   if (bytes == 0 || !quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), from, bytes))
-    put_not_quickly(to, from, bytes, pe);
+    put_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
 }
 // One element. Misses are handled out of line, so that a hit needs no stack frame.
 template <typename T>
 __attribute__((noinline)) T get_element_slowly(const T* from, int pe) {
   T value;
-  get_not_quickly(&value, from, sizeof value, pe);
+  get_slowly(SHMEM_CTX_DEFAULT, &value, from, sizeof value, pe);
   return value;
 }
 template <typename T>
@@ -124,7 +113,7 @@ inline T get_element(const T* from, int pe) {
 }
 template <typename T>
 __attribute__((noinline)) void put_element_slowly(T* to, T value, int pe) {
-  put_not_quickly(to, &value, sizeof value, pe);
+  put_slowly(SHMEM_CTX_DEFAULT, to, &value, sizeof value, pe);
 }
 // Out of line as a whole, because the cache needs the value's address: so a stack frame is set up
 // only where it is needed. The fast path calls nothing.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/round.h"
 #include "shmem/hooks.h"
@@ -66,8 +67,7 @@ void SymmetricMemory::start(int pes, int own_pe, bool loads_and_stores, size_t l
 }
 
 Segment SymmetricMemory::find(uint64_t address, size_t bytes) const {
-  const Extent heap{heap_begin_.load(std::memory_order_relaxed),
-                    heap_end_.load(std::memory_order_relaxed)};
+  const Extent heap = this->heap();
   if (inside_of(heap, address, bytes)) return {MemoryKind::heap, heap};
   const auto data = first_behind(data_, address);
   if (data != data_.end() && inside_of(*data, address, bytes)) return {MemoryKind::data, *data};
@@ -113,14 +113,19 @@ bool SymmetricMemory::ask(int pe, MemoryKind kind, uint64_t address) {
   return is;
 }
 
-Extent SymmetricMemory::heap_near_everywhere() {
-  const Extent heap{heap_begin_.load(std::memory_order_relaxed),
-                    heap_end_.load(std::memory_order_relaxed)};
-  if (heap.begin >= heap.end) return {};
+bool SymmetricMemory::near_everywhere(uint64_t address, size_t bytes) const {
+  return inside_of(near_everywhere_, address, bytes);
+}
+
+void SymmetricMemory::look_near_everywhere() {
+  if (std::exchange(looked_at_, changes()) == changes()) return;
+  const Extent heap = this->heap();
+  near_everywhere_ = {};
+  if (heap.begin >= heap.end) return;
   for (int pe = 0; pe < pes_; ++pe) {
-    if (!near(pe, MemoryKind::heap, heap.begin)) return {};
+    if (!near(pe, MemoryKind::heap, heap.begin)) return;
   }
-  return heap;
+  near_everywhere_ = heap;
 }
 
 void SymmetricMemory::replace_ranges(std::unique_ptr<Ranges> ranges) {

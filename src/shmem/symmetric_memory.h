@@ -57,8 +57,11 @@ class SymmetricMemory {
     return known != 0 ? known == is_near : ask(pe, kind, address);
   }
 
-  // The heap if its memory is near at every PE, else empty.
-  Extent heap_near_everywhere();
+  // True if a range is known to be near at every PE.
+  bool near_everywhere(uint64_t address, size_t bytes) const;
+  // Finds out whether the heap is, if blocks have come or gone since the last time. Not with
+  // several threads.
+  void look_near_everywhere();
 
   // True if any part of a range is uncached.
   bool uncached(uint64_t address, size_t bytes) const;
@@ -109,6 +112,9 @@ class SymmetricMemory {
     std::vector<Extent> uncached;
   };
 
+  Extent heap() const {
+    return {heap_begin_.load(std::memory_order_relaxed), heap_end_.load(std::memory_order_relaxed)};
+  }
   bool ask(int pe, MemoryKind kind, uint64_t address);
   void forget_names(uint64_t begin, uint64_t end);
   void replace_ranges(std::unique_ptr<Ranges> ranges);
@@ -118,6 +124,8 @@ class SymmetricMemory {
   bool loads_and_stores_ = true;
   uint64_t line_ = 64;
   std::unique_ptr<std::atomic<uint8_t>[]> near_;
+  Extent near_everywhere_;           // empty unless all of the heap is
+  uint64_t looked_at_ = UINT64_MAX;  // changes() at the last look_near_everywhere()
   std::atomic<uint64_t> heap_begin_{UINT64_MAX}, heap_end_{0};  // empty at first
   std::vector<Extent> data_;
   std::atomic<const Ranges*> ranges_{nullptr};  // null: both empty

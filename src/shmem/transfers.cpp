@@ -2,7 +2,6 @@
 
 // Gets and puts, and accesses that bypass the cache.
 #include <cstring>
-#include <utility>
 
 #include "base/clock.h"
 #include "shmem/context.h"
@@ -28,29 +27,16 @@ struct Route {
   Extent around;
 };
 
-// Looks again what is known to be near everywhere, after blocks of the heap have come or gone.
-void find_plain_heap() {
-  static uint64_t looked_at = UINT64_MAX;
-  const uint64_t changes = context.memory.changes();
-  if (std::exchange(looked_at, changes) == changes) return;
-  const Extent heap = context.memory.heap_near_everywhere();
-  plain_heap = {heap.begin, heap.end - heap.begin};
-}
-
-// For the default context.
-bool is_plain(const Channel* channel, const void* at, size_t bytes) {
-  return channel == &context.default_channel && plain_heap.has(at, bytes);
-}
-
 Route route_of(const Channel* channel, int pe, uint64_t address, size_t bytes) {
   if (channel == nullptr || bytes == 0) return {Way::host, {}};
   const int world_pe = channel->world_pe(pe);
   if (!context.memory.valid_pe(world_pe)) return {Way::host, {}};
   if (world_pe == context.pe) return {Way::straight, {}};
+  if (context.memory.near_everywhere(address, bytes)) return {Way::straight, {}};
   const SymmetricMemory::Resolved place = context.memory.resolve(address, bytes);
   if (place.kind == MemoryKind::unknown) return {Way::direct, {}};
   if (context.memory.near(world_pe, place.kind, address)) {
-    if (nothing_cached) find_plain_heap();
+    if (!context.threaded) context.memory.look_near_everywhere();
     return {Way::straight, {}};
   }
   if (bytes > context.options.shmem_max_transfer || place.uncached) return {Way::direct, {}};
@@ -95,13 +81,9 @@ class StraightLock {
   Channel* channel_;
 };
 
-void count_get(Channel* channel, size_t bytes) {
+void count_get(Channel* channel, int pe, uint64_t address, size_t bytes) {
   channel->tallies.gets += 1;
   channel->tallies.get_bytes += bytes;
-}
-
-void count_get(Channel* channel, int pe, uint64_t address, size_t bytes) {
-  count_get(channel, bytes);
   context.profile.went_past(channel->world_pe(pe), address, bytes);
 }
 
@@ -159,6 +141,7 @@ void start_for_fetch() {
 // row. A program that polls several words in turn, or does more in its loop, gets its answer a
 // little later.
 bool looks_like_spinning(const void* word, int pe) {
+  if (nothing_cached) return false;
   constexpr uint32_t reads_a_start = 64;
   static thread_local const void* last = nullptr;
   static thread_local int last_pe = -1;
@@ -229,20 +212,8 @@ void watch_get(const Channel* channel, int pe, uint64_t address, size_t bytes) {
 }  // namespace
 
 void get_not_quickly(void* to, const void* from, size_t bytes, int pe) {
-  if (plain_heap.has(from, bytes)) {
-    count_get(&context.default_channel, bytes);
-    const Inside inside_library;
-    return next.getmem(to, from, bytes, pe);
-  }
   if (bytes == 0 || !shared_hit(to, from, bytes, pe))
     get_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
-}
-
-void put_not_quickly(void* to, const void* from, size_t bytes, int pe) {
-  if (!plain_heap.has(to, bytes)) return put_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
-  count_put(&context.default_channel, bytes);
-  const Inside inside_library;
-  next.putmem(to, from, bytes, pe);
 }
 
 void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
@@ -326,11 +297,6 @@ void put_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
 
 bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
   Channel* channel = context.find(ctx);
-  if (is_plain(channel, from, bytes)) {
-    count_get(channel, bytes);
-    if (!unordered) channel->fetches_outstanding();
-    return false;
-  }
   const uint64_t address = bits_of(from);
   const Route route = route_of(channel, pe, address, bytes);
   watch_get(channel, pe, address, bytes);
@@ -367,10 +333,6 @@ bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
 
 bool put_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
   Channel* channel = context.find(ctx);
-  if (is_plain(channel, to, bytes)) {
-    count_put(channel, bytes);
-    return false;
-  }
   const uint64_t address = bits_of(to);
   const Route route = route_of(channel, pe, address, bytes);
   if (route.way == Way::host) return false;
@@ -397,12 +359,6 @@ DirectCall::DirectCall(shmem_ctx_t ctx, Kind kind, const void* object, size_t by
     : bytes_(bytes), pe_(pe) {
   Channel* channel = context.find(ctx);
   const uint64_t address = bits_of(object);
-  if (is_plain(channel, object, bytes)) {
-    if (kind == Kind::get) count_get(channel, bytes);
-    channel_ = channel;
-    ++inside;
-    return;
-  }
   const Way way = way_of(channel, pe, address, bytes);
   channel_ = way == Way::host ? nullptr : channel;
   if (way == Way::straight) {

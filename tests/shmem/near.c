@@ -1,6 +1,6 @@
 /* Over shared memory: the heap is near at every PE, static data is not. As long as nothing has been
- * cached, accesses to the heap and calls that order are only counted; from the first access to
- * static data on, they must do all that the cache needs. For two PEs. */
+ * cached, calls do little more than count; from the first access to static data on, they must do
+ * all that the cache needs. For two PEs. */
 #include "check.h"
 
 static long kept; /* symmetric; cached */

@@ -90,6 +90,21 @@ TEST(CostSampling, LocksThatCostLittleAreNotDeferred) {
   EXPECT_FALSE(sampling.locks_cost_little(false)) << "those of MPICH within a node";
 }
 
+TEST(CostSampling, LocksOfManyGetsTakeTheWholeSynchronisation) {
+  CostSampling sampling;
+  for (int i = 0; i < 16; ++i) {
+    ASSERT_TRUE(sampling.request_miss_is_due());
+    const uint64_t number = sampling.request_issued(target, bytes, 0);
+    for (int k = 1; k < 64; ++k) sampling.request_joined(target, bytes);
+    const uint64_t round_trip = 1 << 20;
+    const CostSampling::Result result = sampling.request_waited(number, round_trip, true);
+    EXPECT_DOUBLE_EQ(result.ns + result.others_ns, sample_ns(round_trip));
+    EXPECT_DOUBLE_EQ(result.ns, sample_ns(round_trip) / 64);
+    sampling.learn({bytes, 100, target, 1, result.others_ns}, true, true);
+    EXPECT_FALSE(sampling.locks_cost_little(true));
+  }
+}
+
 // 64 KiB from the memory of the node take a tenth of the time at which they are worth nothing.
 TEST(CostSampling, WhatIsClearIsJudgedAfterFour) {
   CostSampling sampling;

@@ -154,15 +154,17 @@ auto one(int rank) {
   return [rank](const Window& window) { return window.targets(rank); };
 }
 
-// Numbers of the ranks of a group; few of them need no memory from the heap.
+// Numbers of ranks of a group; few of them need no memory from the heap.
 template <class Number>
 class Ranks {
  public:
   explicit Ranks(size_t count) : count_(count) {
     if (count > few_.size()) many_.resize(count);
   }
-  std::span<Number> all() { return {count_ > few_.size() ? many_.data() : few_.data(), count_}; }
+  std::span<Number> all() { return {many_.empty() ? few_.data() : many_.data(), count_}; }
   Number* data() { return all().data(); }
+  // The first `count` of them are all.
+  void cut(size_t count) { count_ = count; }
 
  private:
   size_t count_;
@@ -170,15 +172,14 @@ class Ranks {
   std::vector<Number> many_;
 };
 
-// Calls `use` with the ranks of `group` in the window's group. MPI_GROUP_NULL is not inspected, so
-// that the error is raised on the window, not on a communicator.
-template <class Use>
-int with_targets(MPI_Group group, Window& window, Use use) {
+// The ranks of `group` in the window's group. MPI_GROUP_NULL is not inspected, so that the error is
+// raised on the window, not on a communicator.
+Ranks<uint32_t> targets_in_window(MPI_Group group, Window& window) {
   int size = 0;
   const MPI_Group members = window.group();
   if (group == MPI_GROUP_NULL || next.Group_size(group, &size) != MPI_SUCCESS || size <= 0 ||
       members == MPI_GROUP_NULL)
-    return use(std::span<const uint32_t>());
+    return Ranks<uint32_t>(0);
   Ranks<int> theirs(static_cast<size_t>(size)), ours(static_cast<size_t>(size));
   std::iota(theirs.all().begin(), theirs.all().end(), 0);
   std::ranges::fill(ours.all(), MPI_UNDEFINED);
@@ -188,7 +189,8 @@ int with_targets(MPI_Group group, Window& window, Use use) {
   for (const int rank : ours.all()) {
     if (window.valid_target(rank)) targets.data()[valid++] = static_cast<uint32_t>(rank);
   }
-  return use(std::span<const uint32_t>(targets.all().first(valid)));
+  targets.cut(valid);
+  return targets;
 }
 
 int defer_lock(Window& window, int rank, int assert) {
@@ -365,14 +367,13 @@ int MPI_Win_fence(int assert, MPI_Win win) {
 }
 
 int MPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
-  Window* const window = find_window(win);
-  const auto start = [&](std::span<const uint32_t> targets) {
-    return opening(
-        win, all, TraceSync::start, Learns::perhaps,
-        [&] { return next.Win_start(group, assert, win); },
-        [&](Window& its, Targets) { its.epochs().start(targets); });
-  };
-  return window == nullptr ? start({}) : with_targets(group, *window, start);
+  Window* window = find_window(win);
+  Ranks<uint32_t> targets =
+      window != nullptr ? targets_in_window(group, *window) : Ranks<uint32_t>(0);
+  return opening(
+      win, all, TraceSync::start, Learns::perhaps,
+      [&] { return next.Win_start(group, assert, win); },
+      [&](Window& its, Targets) { its.epochs().start(targets.all()); });
 }
 
 int MPI_Win_complete(MPI_Win win) {

@@ -86,9 +86,8 @@ CostSampling::Result CostSampling::request_waited(uint64_t number, uint64_t tick
 }
 
 CostSampling::Result CostSampling::Measured::result() const {
-  return {bytes / gets,
-          sample_ns(to_issue) / issues + sample_ns(to_complete) / static_cast<double>(gets), target,
-          issues};
+  const double all_ns = sample_ns(to_complete), its_ns = all_ns / static_cast<double>(gets);
+  return {bytes / gets, sample_ns(to_issue) / issues + its_ns, target, issues, all_ns - its_ns};
 }
 
 uint64_t CostSampling::begin_measured(Targets targets) {
@@ -113,7 +112,7 @@ void CostSampling::learn(const Result& result, bool far, bool judge) {
   float& dear = dear_[far][size];
   dear += (is_dear - dear) /
           static_cast<float>(std::min(costs.samples_of(result.bytes), samples_to_judge));
-  if (judge) quick_[far].add(result.ns < deferring_ns);
+  if (judge) quick_[far].add(result.ns + result.others_ns < deferring_ns);
   if (judge && result.bytes <= Lines::longest) {
     Small& small = small_[far];
     small.dear.add(result.ns > worth_a_line_ns);

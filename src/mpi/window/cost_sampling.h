@@ -57,6 +57,7 @@ class CostSampling {
     double ns = 0;
     int target = -1;
     uint32_t samples = 1;  // gets whose issue was measured
+    double others_ns = 0;  // the part of the synchronisation that other gets account for
   };
   Result sync_ends(uint64_t began);
 
@@ -81,7 +82,7 @@ class CostSampling {
   // get is hardly dearer, and that a hit on part of a longer entry, which takes longer than other
   // hits, still pays.
   bool latency_rules(bool far) const { return small_[far].latency_rules; }
-  // Returns true if gets, of whatever size, are known mostly to cost less, with the
+  // Returns true if gets, of whatever size, are known mostly to cost less, with the whole
   // synchronisation, than it takes to serve one under a lock that has not been taken.
   bool locks_cost_little(bool far) const {
     return quick_[far].samples >= samples_if_clear && quick_[far].share >= most_are;

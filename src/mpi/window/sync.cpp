@@ -34,9 +34,10 @@ void Window::learn_cost(const CostSampling::Result& result) {
   if (result.target < 0) return;
   const bool far = is_far(static_cast<uint32_t>(result.target));
   for (uint32_t i = 0; i < result.samples; ++i) sampling_.learn(result, far, skip_cheap_);
-  if (sampling_.judged(far, result.bytes))
+  if (sampling_.judged(far, result.bytes)) {
     nearly_cheap_[far] = sampling_.nearly_cheap(far, result.bytes);
-  hits_wanted_[far] = Dormancy::hits_on_a_miss(sampling_.observed_ns(far, result.bytes));
+    hits_wanted_[far] = Dormancy::hits_on_a_miss(sampling_.observed_ns(far, result.bytes));
+  }
   if (observed_) context.observer.cost(result.bytes, result.ns);
   tell_costs();
 }
