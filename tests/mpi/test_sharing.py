@@ -53,7 +53,7 @@ def test_a_spawned_job_has_a_cache_of_its_own(mpi, preload):
         case = "a_spawned_job_has_a_cache_of_its_own"
         env = {"NEARCACHE_SHARE": "node", **POLITE}
         words = ["sharing", "--only", case, "spawn"]
-        return launch.run(mpi, 4, *words, env=env, timeout=60, preload=preload)
+        return launch.run_spawning(mpi, 4, *words, env=env, preload=preload)
 
     result = spawn(True)
     if result.code != 0 and spawn(False).code != 0:

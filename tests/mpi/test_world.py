@@ -37,6 +37,14 @@ def two_programs(mpi, way, env=None, timeout=60, other=None):
     )
 
 
+def spawning(mpi, ranks, way, env=None):
+    """A run of a way that spawns a job; skips the test where the host alone cannot."""
+    result = launch.run_spawning(mpi, ranks, "world", way, env=env)
+    if result.code != 0 and launch.run_spawning(mpi, ranks, "world", way, preload=False).code != 0:
+        pytest.skip("this MPI cannot spawn here")
+    return result
+
+
 @pytest.mark.few_mpis
 def test_a_rank_without_nearcache_is_not_waited_for_in_init(mpi, preload):
     result = two_programs(mpi, "nothing", timeout=30).check()
@@ -83,13 +91,7 @@ def test_a_rank_that_comes_late_leaves_alone_what_the_others_do(mpi, preload, tm
 
 
 def test_a_communicator_beyond_the_own_world_is_left_alone(mpi, preload):
-    result = launch.run(mpi, 1, "world", "beyond", timeout=60)
-    if (
-        result.code != 0
-        and launch.run(mpi, 1, "world", "beyond", preload=False, timeout=60).code != 0
-    ):
-        pytest.skip("this MPI cannot spawn here")
-    result.check()
+    result = spawning(mpi, 1, "beyond").check()
     assert "does not answer" not in result.output
 
 
@@ -98,13 +100,8 @@ def test_no_phase_is_quiet_after_a_window_beyond_the_own_world(mpi, preload):
     if host_defects.without_quiet_phases(mpi):
         pytest.skip("there are no quiet phases with this MPI")
     env = {"NEARCACHE_QUIET_AFTER": "0", "NEARCACHE_LONGEST_AGE": "3600s"}
-    result = launch.run(mpi, 2, "world", "quiet_beyond", env=env, timeout=60)
-    if (
-        result.code != 0
-        and launch.run(mpi, 2, "world", "quiet_beyond", preload=False, timeout=60).code != 0
-    ):
-        pytest.skip("this MPI cannot spawn here")
-    assert all(each > 0 for each in hits(result.check(), "quiet_beyond"))
+    result = spawning(mpi, 2, "quiet_beyond", env=env).check()
+    assert all(each > 0 for each in hits(result, "quiet_beyond"))
 
 
 @pytest.mark.one_mpi

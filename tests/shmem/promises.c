@@ -6,7 +6,8 @@
 
 #include "check.h"
 
-enum { entries = 100, values = 7 };
+// A table's halves are in pages of their own.
+enum { half = 50, values = 7, page = 1024, second = page / 2, entries = second + half };
 
 static long table[entries];  // symmetric, like the following
 // From the heap, which needs no progress over shared memory; each in a page of its own.
@@ -45,10 +46,11 @@ static void by_a_load_and_an_acquire(void) {
   nearcache_shmem_acquire();
 }
 
-// Uses two gets: when many gets look like polling, the cache occasionally refetches one.
+// Uses two gets, of two pages: when many gets look like polling, the cache occasionally refetches
+// one.
 static void read_halves(long* into, const long* from) {
-  shmem_long_get(into, from, entries / 2, 1);
-  shmem_long_get(into + entries / 2, from + entries / 2, entries / 2, 1);
+  shmem_long_get(into, from, half, 1);
+  shmem_long_get(into + second, from + second, half, 1);
 }
 static void read_table(long* into) { read_halves(into, table); }
 static void read_block(long* into) { read_halves(into, block); }
@@ -57,7 +59,7 @@ static void read_block(long* into) { read_halves(into, block); }
 static void read_words(long* into) {
   for (int at = 0; at < 60; ++at) into[2] = shmem_long_g(unrelated + 17 * at, 1);
   into[0] = shmem_long_g(&table[0], 1);
-  into[1] = shmem_long_g(&table[entries / 2], 1);
+  into[1] = shmem_long_g(&table[second], 1);
 }
 static void read_nothing(long* into) { into[0] = loaded(ticket) == 0 ? 0 : values; }
 
@@ -98,9 +100,9 @@ static void write_and_tell(void) {
 // What another thread of this PE reads meanwhile is not checked, and never old. It reads at
 // scattered places so that it does not seem to poll, which would cause refetches.
 static void* read_along(void* stop) {
-  long into[entries];
-  for (int at = 0; !loaded(stop); at = (at + 37) % 1024) {
-    shmem_long_get(into, unrelated + at, entries, 1);
+  long into[2 * half];
+  for (int at = 0; !loaded(stop); at = (at + 37) % page) {
+    shmem_long_get(into, unrelated + at, 2 * half, 1);
     shmem_long_put(unrelated + at, into, 1, 1);
   }
   return NULL;
@@ -112,7 +114,6 @@ int main(int argc, char** argv) {
   while (argc == 2 && way < sizeof ways / sizeof *ways && strcmp(ways[way].name, argv[1]) != 0)
     ++way;
   if (argc != 2 || way == sizeof ways / sizeof *ways || pes != 2) return 2;
-  enum { page = 1024 };
   block = shmem_calloc(8 * page, sizeof *block);
   ready = block + page, go = ready + page, ticket = go + page, unrelated = ticket + 3 * page;
   shmem_barrier_all();

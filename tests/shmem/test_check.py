@@ -35,7 +35,7 @@ def test_what_should_have_been_an_acquire_is_named(shmem, preload_shmem, way, ca
         "polls_for_a_block": r"400 B of block 1 of the symmetric heap \(65536 B\)",
         "polls_for_words": "8 B of table",
     }.get(way, "400 B of table")
-    assert re.search(rf"PE 0: a get of {place}, byte (0|400), of PE 1, in ", line), line
+    assert re.search(rf"PE 0: a get of {place}, byte (0|4096), of PE 1, in ", line), line
     assert "00 00 00 00 00 00 00 00" in line and "07 00 00 00 00 00 00 00" in line
     assert "the last acquire was shmem_barrier_all" in line and called in line
     assert "the program breaks the contract" in output
