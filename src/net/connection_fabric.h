@@ -126,6 +126,7 @@ class ConnectionFabric : public Fabric {
   };
 
   void send_both(int to, std::span<const std::byte> batch, std::span<const std::byte> end) final;
+  void send_pieces(int to, Pieces pieces, size_t bytes);
   bool send_now(int to, Peer* peer, Pieces pieces, size_t bytes, size_t* gone);
   bool attempt(int to, Peer* peer, std::string* wrong);
   void close(Connection* connection);

@@ -209,7 +209,10 @@ size_t SocketFabric::give(Connection* connection, Pieces pieces) {
     vector[message.msg_iovlen++] = {const_cast<std::byte*>(piece.data()), piece.size()};
     all += piece.size();
   }
-  const ssize_t written = sendmsg(wire(connection)->socket, &message, MSG_NOSIGNAL);
+  const int socket = wire(connection)->socket;
+  const ssize_t written = message.msg_iovlen == 1
+                              ? ::send(socket, vector->iov_base, vector->iov_len, MSG_NOSIGNAL)
+                              : sendmsg(socket, &message, MSG_NOSIGNAL);
   if (written >= 0) return static_cast<size_t>(written);
   return would_block() || errno == EFAULT ? 0 : all;  // the next read reports the error
 }
