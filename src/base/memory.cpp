@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "base/environment.h"
 #include "base/kernel_page.h"
@@ -51,6 +52,30 @@ uint64_t launched_on_node() {
     if (text != nullptr) most = std::max<uint64_t>(most, strtoull(text, nullptr, 10));
   }
   return most;
+}
+
+void MemoryBudget::keep_spare(Region region, uint64_t kind, uint64_t held) {
+  const uint64_t used = this->used();
+  if (used > limit_ || held > limit_ - used) return;
+  const std::lock_guard lock(mutex_);
+  spare_region_ = std::move(region);
+  spare_kind_ = kind;
+  spare_.store(held, std::memory_order_relaxed);
+}
+
+bool MemoryBudget::take_spare(size_t bytes, uint64_t kind, Region* region) {
+  if (spare_.load(std::memory_order_relaxed) == 0) return false;
+  const std::lock_guard lock(mutex_);
+  if (spare_region_.bytes() != bytes || spare_kind_ != kind) return false;
+  *region = std::move(spare_region_);
+  spare_.store(0, std::memory_order_relaxed);
+  return true;
+}
+
+void MemoryBudget::release_spare() {
+  const std::lock_guard lock(mutex_);
+  spare_region_.release();
+  spare_.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace nearcache

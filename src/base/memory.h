@@ -5,6 +5,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
+
+#include "base/region.h"
 
 namespace nearcache {
 
@@ -20,7 +23,9 @@ bool file_may_have(uint64_t bytes);
 // launcher; 1 if it sets none.
 uint64_t launched_on_node();
 
-// Counts the memory held by all caches, so that together they never exceed a limit. Thread-safe.
+// Counts the memory held by all caches, so that together they never exceed a limit, and keeps that
+// of a cache which has gone, for the next one: a program that makes many windows would otherwise
+// wait for the system's pages each time. Thread-safe.
 class MemoryBudget {
  public:
   void set_limit(uint64_t bytes) { limit_ = bytes; }
@@ -33,13 +38,26 @@ class MemoryBudget {
     do {
       if (bytes > limit_ || used > limit_ - bytes) return false;
     } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+    if (spare_.load(std::memory_order_relaxed) > limit_ - (used + bytes)) release_spare();
     return true;
   }
   void give_back(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 
+  // Keeps a region for take_spare(), or releases it. `held`: how much of it is memory, which does
+  // not count as used, but makes way for what is. `kind`: for what it may be used again.
+  void keep_spare(Region region, uint64_t kind, uint64_t held);
+  // Moves the spare region into `*region`. Returns false if there is none of this size and kind.
+  bool take_spare(size_t bytes, uint64_t kind, Region* region);
+
  private:
+  void release_spare();
+
   uint64_t limit_ = UINT64_MAX;
   std::atomic<uint64_t> used_{0};
+  std::atomic<uint64_t> spare_{0};  // memory of spare_region_
+  std::mutex mutex_;                // guards the following
+  Region spare_region_;
+  uint64_t spare_kind_ = 0;
 };
 
 }  // namespace nearcache

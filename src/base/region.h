@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace nearcache {
 
@@ -14,8 +15,13 @@ class Region {
   Region() = default;
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
-  Region(Region&& other) noexcept : base_(other.base_), bytes_(other.bytes_) {
-    other.base_ = nullptr;
+  Region(Region&& other) noexcept
+      : base_(std::exchange(other.base_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  Region& operator=(Region&& other) noexcept {
+    release();
+    base_ = std::exchange(other.base_, nullptr);
+    bytes_ = std::exchange(other.bytes_, 0);
+    return *this;
   }
   ~Region() { release(); }
 

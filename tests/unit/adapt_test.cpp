@@ -198,5 +198,45 @@ TEST(Adapt, AGetUnderWayAtTheEndOfStorageIsNotCutOff) {
   EXPECT_EQ(engine.cache->check(), nullptr);
 }
 
+// Everything that random gets tell of a cache.
+std::vector<uint64_t> told(Adapting* engine, uint32_t seed) {
+  GetCache& cache = *engine->cache;
+  std::mt19937 random(seed);
+  std::vector<uint64_t> told;
+  for (int i = 0; i < 6000; ++i) {
+    const auto where = static_cast<int64_t>(random() % 3000 * (i < 3000 ? 64 : 16));
+    const Key key = at(where, random() % 3);
+    if (random() % 50 == 0) cache.record_write(key.target, where, where + 40);
+    if (random() % 900 == 0) cache.invalidate();
+    const uint64_t bytes = 1 + random() % 500;
+    told.push_back(engine->step(key, bytes) ? 1 : 0);
+    const GetCache::Overlap overlap = cache.overlap(key, bytes);
+    told.push_back(static_cast<uint64_t>(overlap.found));
+    if (overlap.found == GetCache::Found::full) cache.note_part(key, overlap.entry);
+  }
+  for (const uint64_t each : {cache.entries(), cache.index_capacity(), cache.storage_bytes(),
+                              cache.evictions(), cache.write_drops(), cache.metadata_bytes()})
+    told.push_back(each);
+  return told;
+}
+
+TEST(Adapt, AWipedCacheIsAsGoodAsNew) {
+  for (const PolicyKind policy : all_policies) {
+    GetCacheSettings settings = sized(64, 16 * 1024, policy);
+    settings.tuner.interval = 300;
+    Adapting engine(settings, 4 * mib), fresh(settings, 4 * mib);
+    const std::vector<uint64_t> before = told(&engine, 1);
+    EXPECT_GT(engine.changes, 0);
+    engine.budget.give_back(engine.cache->memory());
+    engine.cache->wipe();
+    engine.cache = GetCache::create(engine.region.base(), {1 << 18, 256 * mib}, settings);
+    engine.cache->set_costs(1900, 0.17);
+    EXPECT_TRUE(engine.budget.take(engine.cache->memory()));
+    EXPECT_EQ(engine.cache->check(), nullptr);
+    EXPECT_EQ(told(&engine, 2), told(&fresh, 2));
+    EXPECT_EQ(engine.cache->check(), nullptr);
+  }
+}
+
 }  // namespace TEST_FILE
 }  // namespace nearcache::test

@@ -286,6 +286,42 @@ TEST(CachedWindowTest, a_change_of_mode_serves_who_waits_and_keeps_nothing) {
   EXPECT_EQ(program.get(plain_get(1, 0, 64, third.data())).answer, Answer::miss);
 }
 
+TEST(CachedWindowTest, a_cache_leaves_its_memory_to_the_next_one) {
+  Program program(Mode::always);
+  Buffer read{};
+  program.get(plain_get(1, 0, 64, read.data()));
+  program.sync(Targets::all());
+  const GetCache* const first = program.window.cache();
+  program.window.set_mode(Mode::user);
+  EXPECT_EQ(program.get(plain_get(1, 0, 64, read.data())).answer, Answer::miss);
+  EXPECT_EQ(program.window.cache(), first);
+  program.sync(Targets::all());
+  EXPECT_EQ(program.get(plain_get(1, 0, 64, read.data())).answer, Answer::served);
+  EXPECT_TRUE(program.is_memory(read.data(), 1, 0, 64));
+}
+
+TEST(CachedWindowTest, spare_memory_makes_way_for_what_the_limit_allows) {
+  MemoryBudget budget;
+  budget.set_limit(1000);
+  Region region, found;
+  const auto keep = [&](uint64_t held) {
+    EXPECT_TRUE(region.reserve(1 << 16));
+    budget.keep_spare(std::move(region), 7, held);
+  };
+  keep(600);
+  EXPECT_FALSE(budget.take_spare(1 << 16, 8, &found));
+  EXPECT_FALSE(budget.take_spare(1 << 17, 7, &found));
+  EXPECT_TRUE(budget.take(400));
+  EXPECT_TRUE(budget.take_spare(1 << 16, 7, &found));
+  EXPECT_EQ(found.bytes(), size_t{1} << 16);
+  EXPECT_FALSE(budget.take_spare(1 << 16, 7, &found));
+  keep(600);
+  EXPECT_TRUE(budget.take(1));
+  EXPECT_FALSE(budget.take_spare(1 << 16, 7, &found));
+  keep(600);  // more than is left
+  EXPECT_FALSE(budget.take_spare(1 << 16, 7, &found));
+}
+
 TEST(CachedWindowTest, requests_and_other_gets_do_not_wait_for_each_other) {
   Program program(Mode::always);
   Buffer first{}, second{}, third{};

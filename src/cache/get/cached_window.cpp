@@ -9,6 +9,9 @@ namespace {
 // maximum number of entries with which a rank's own index begins if ranks share a cache
 constexpr uint64_t most_first_index_shared = 4096;
 
+// A cache that takes no more than this leaves its memory to the next one: those of initial size do.
+constexpr uint64_t most_spare = 4 << 20;
+
 }  // namespace
 
 // --- Rules, and the life of the cache. ---
@@ -87,6 +90,11 @@ GetCache::Geometry CachedWindow::growth_within(uint64_t limit) const {
           stores() && shared_ == nullptr ? limit : 0};
 }
 
+bool CachedWindow::reserve(const GetCache::Geometry& geometry) {
+  const uint64_t bytes = GetCache::region_bytes(geometry);
+  return budget_->take_spare(bytes, geometry.most_index, &region_) || region_.reserve(bytes);
+}
+
 bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
   if (has_cache()) return true;
   drop_cache();
@@ -99,7 +107,7 @@ bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
   settings.index_capacity = std::max<uint64_t>(settings.index_capacity, 1);
   settings.ranges = shape_.unit != 0;
   GetCache::Geometry geometry = growth;
-  while (!region_.reserve(GetCache::region_bytes(geometry))) {
+  while (!reserve(geometry)) {
     geometry.most_storage /= 2;
     geometry.most_index /= 2;
     if (geometry.most_index < 16) return false;
@@ -142,7 +150,12 @@ void CachedWindow::drop_cache() {
   pending_.forget_entries();
   counts_.evictions += cache_->evictions();
   counts_.write_drops += cache_->write_drops();
-  budget_->give_back(cache_->memory());
+  const uint64_t memory = cache_->memory(), most_index = cache_->most_index();
+  budget_->give_back(memory);
+  if (memory <= most_spare) {
+    cache_->wipe();
+    budget_->keep_spare(std::move(region_), most_index, memory);
+  }
   cache_ = nullptr;
   wrote_unseen_ = true;
   region_.release();

@@ -313,6 +313,7 @@ class CachedWindow {
   static constexpr uint64_t most_distance = uint64_t{1} << 30;
 
   bool moves_data() const { return data_ == Data::moved; }
+  bool reserve(const GetCache::Geometry& geometry);
   void drop_cache();
   void update_generation() {
     if (!ends_at_acquires(rules_.mode)) return;

@@ -2,6 +2,7 @@
 #include "cache/get/get_cache.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -91,6 +92,19 @@ GetCache* GetCache::create(void* region, const Geometry& geometry,
   cache->storage_.limit_descriptors(descriptors_for(index));
   if (settings.tuner.adaptive) cache->look_at_ = tuner_patience(0);
   return cache;
+}
+
+void GetCache::wipe() {
+  const uint64_t descriptors = storage_.descriptors_touched();
+  index_.clear();
+  ranges_.clear();
+  sketch_.clear();
+  std::memset(static_cast<void*>(entries_.get()), 0, descriptors * sizeof(Entry));
+  if (keeps_queues(policy_))
+    std::memset(static_cast<void*>(links_.get()), 0, descriptors * sizeof(QueueLinks));
+  if (parts_noted_) std::memset(static_cast<void*>(parts_.get()), 0, parts_bytes);
+  if (writes_.now() != 0) writes_.clear();
+  std::memset(static_cast<void*>(this), 0, sizeof *this - sizeof writes_);
 }
 
 uint64_t GetCache::metadata_bytes() const {

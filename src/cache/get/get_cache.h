@@ -77,8 +77,13 @@ class alignas(64) GetCache {
   static uint64_t region_bytes(const Geometry& geometry);
 
   // Builds an engine at the start of `region`, which is zero, page-aligned and
-  // region_bytes(geometry) long. Settings beyond the geometry are clamped to it.
+  // region_bytes(geometry) long. Settings beyond the geometry are clamped to it. The region may
+  // also be that of an engine with the same most_index that was wiped.
   static GetCache* create(void* region, const Geometry& geometry, const GetCacheSettings& settings);
+
+  uint64_t most_index() const { return geometry_.most_index; }
+  // Ends the engine and makes its region zero again, except for the storage.
+  void wipe();
 
   // Returns the memory that an engine of this size takes from the budget.
   static uint64_t memory_for(uint64_t index_capacity, uint64_t storage_bytes);

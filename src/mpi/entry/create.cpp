@@ -3,11 +3,10 @@
 // Creation and freeing of windows: decides which windows are cached, and how.
 #include <algorithm>
 #include <atomic>
-#include <cinttypes>
-#include <cstdio>
 #include <cstring>
 
 #include "base/log.h"
+#include "base/mapping.h"
 #include "mpi/entry/create.h"
 #include "mpi/entry/hooks.h"
 #include "mpi/mpi_api.h"
@@ -151,30 +150,6 @@ bool is_allocated_by_mpi(MPI_Win handle) {
   int found = 0;
   return next.Win_get_attr(handle, MPI_WIN_CREATE_FLAVOR, &flavor, &found) == MPI_SUCCESS &&
          found != 0 && *flavor == MPI_WIN_FLAVOR_ALLOCATE;
-}
-
-// How this process has mapped some memory.
-struct Mapping {
-  bool shared = true;     // other processes may have mapped some of it, too
-  bool readable = false;  // all of it
-};
-
-Mapping mapping_of(const void* base, uint64_t bytes) {
-  const auto begin = reinterpret_cast<uintptr_t>(base);
-  const uintptr_t end = begin + bytes;
-  std::FILE* maps = std::fopen("/proc/self/maps", "re");
-  if (maps == nullptr) return {};
-  bool shared = false;
-  uintptr_t reached = begin, from = 0, to = 0;  // the lines are in the order of addresses
-  char line[4096];
-  while (from < end && std::fgets(line, sizeof line, maps) != nullptr) {
-    char rights[5] = {};
-    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, rights) != 3) continue;
-    shared = shared || (from < end && begin < to && rights[3] == 's');
-    if (from <= reached && reached < to && rights[0] == 'r') reached = to;
-  }
-  std::fclose(maps);
-  return {shared, reached >= end};
 }
 
 // Settles what the ranks of a window must know of each other, and enables them to notify each other

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/mapping.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+
+namespace nearcache {
+namespace {
+
+// struct procmap_query and its flags, of linux/fs.h; older headers do not have them.
+struct Question {
+  uint64_t size = sizeof(Question);
+  uint64_t flags = 0;
+  uint64_t address = 0;
+  uint64_t from = 0, to = 0, its_flags = 0;
+  uint64_t page_size = 0, offset = 0, inode = 0;
+  uint32_t major = 0, minor = 0, name_size = 0, build_id_size = 0;
+  uint64_t name = 0, build_id = 0;
+};
+static_assert(sizeof(Question) == 104);
+constexpr unsigned long ask = _IOWR('f', 17, Question);
+constexpr const char* maps_of_self = "/proc/self/maps";
+constexpr uint64_t is_readable = 1, is_shared = 8, this_or_next = 16;
+
+// Collects the mappings of [begin, end), told in the order of addresses.
+class Pieces {
+ public:
+  Pieces(uintptr_t begin, uintptr_t end) : begin_(begin), end_(end), reached_(begin) {}
+
+  void add(uintptr_t from, uintptr_t to, bool readable, bool shared) {
+    shared_ = shared_ || (from < end_ && begin_ < to && shared);
+    if (from <= reached_ && reached_ < to && readable) reached_ = to;
+  }
+  Mapping all() const { return {shared_, reached_ >= end_}; }
+
+ private:
+  uintptr_t begin_, end_, reached_;
+  bool shared_ = false;
+};
+
+// Returns false if the system does not answer such questions.
+bool ask_about(uintptr_t begin, uintptr_t end, Pieces* pieces) {
+  const int maps = open(maps_of_self, O_RDONLY | O_CLOEXEC);
+  bool answers = maps >= 0;
+  Question question;
+  question.flags = this_or_next;
+  for (question.address = begin; answers && question.address < end;
+       question.address = question.to) {
+    if (ioctl(maps, ask, &question) != 0) {
+      answers = errno == ENOENT;  // no further mapping
+      break;
+    }
+    pieces->add(question.from, question.to, (question.its_flags & is_readable) != 0,
+                (question.its_flags & is_shared) != 0);
+  }
+  if (maps >= 0) close(maps);
+  return answers;
+}
+
+bool read_text(uintptr_t end, Pieces* pieces) {
+  std::FILE* maps = std::fopen(maps_of_self, "re");
+  if (maps == nullptr) return false;
+  uintptr_t from = 0, to = 0;
+  char line[4096];
+  while (from < end && std::fgets(line, sizeof line, maps) != nullptr) {
+    char rights[5] = {};
+    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, rights) == 3)
+      pieces->add(from, to, rights[0] == 'r', rights[3] == 's');
+  }
+  std::fclose(maps);
+  return true;
+}
+
+}  // namespace
+
+Mapping mapping_of(const void* base, uint64_t bytes, bool by_text) {
+  const auto begin = reinterpret_cast<uintptr_t>(base);
+  const uintptr_t end = begin + bytes;
+  Pieces pieces(begin, end);
+  const bool told = (!by_text && ask_about(begin, end, &pieces)) || read_text(end, &pieces);
+  return told ? pieces.all() : Mapping{};
+}
+
+}  // namespace nearcache
