@@ -31,6 +31,7 @@ from . import (
     shmem_hit,
     trace,
     upc,
+    windows,
 )
 from .build import DEFAULT_MPI, ROOT, Build, Failure
 from .launch import Launch
@@ -48,6 +49,7 @@ MEASUREMENTS = {
     "policies": policies,
     "clients": clients,
     "coherent": coherent,
+    "windows": windows,
 }
 # Not part of `all`: they need valgrind, SimGrid or all MPIs, or share names of figures with another
 # measurement.

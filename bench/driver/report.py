@@ -54,6 +54,7 @@ GOALS = {
     "miss_ratio_large": ("<=", 1.05),
     "bypass_added_ns": ("<=", 10),
     "bypass_ratio_max": ("<=", 1.10),
+    "window_added_us": ("<=", 25),
     "speedup_tcp": (">=", 5),
     "cost_saved_25": (">=", 0.60),
     "fill_25": (">=", 0.95),
