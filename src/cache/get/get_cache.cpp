@@ -104,7 +104,9 @@ void GetCache::wipe() {
     std::memset(static_cast<void*>(links_.get()), 0, descriptors * sizeof(QueueLinks));
   if (parts_noted_) std::memset(static_cast<void*>(parts_.get()), 0, parts_bytes);
   if (writes_.now() != 0) writes_.clear();
-  std::memset(static_cast<void*>(this), 0, sizeof *this - sizeof writes_);
+  const auto before_writes =
+      reinterpret_cast<std::byte*>(&writes_) - reinterpret_cast<std::byte*>(this);
+  std::memset(static_cast<void*>(this), 0, static_cast<size_t>(before_writes));
 }
 
 uint64_t GetCache::metadata_bytes() const {
