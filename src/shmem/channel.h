@@ -107,6 +107,8 @@ class Channel final : public PageTransport {
   }
   // The program has written without the cache.
   void wrote_directly() { wrote_directly_ = true; }
+  // True if something was written since the last quiet, except where loads and stores reach.
+  bool wrote() const;
   // A fetch is outstanding, whose value the program sees only after the next quiet.
   void fetches_outstanding() { fetches_outstanding_ = true; }
   // True if a non-blocking get continues where the previous one ended.
@@ -141,7 +143,6 @@ class Channel final : public PageTransport {
   static uint64_t no_bits();
   PageCache* create_cache();
   void give_cache_back();
-  bool wrote() const;
 
   std::atomic<uint64_t> bits_{no_bits()};
   shmem_ctx_t handle_{};

@@ -54,6 +54,7 @@ ORDER = [
     "releases_start_what_was_written_through_other_contexts",
     "a_context_that_goes_completes_what_was_written",
     "a_quiet_after_a_non_blocking_get_acquires",
+    "what_was_put_past_the_cache_has_arrived_when_a_lock_goes",
     "a_quiet_goes_down_though_nothing_was_written",
     "what_was_fetched_ahead_is_here_after_a_quiet",
     "a_range_becomes_uncached",

@@ -123,6 +123,19 @@ static void spinning_on_non_blocking_atomics_starts_all(void) {
   }
 }
 
+/* Nothing is cached yet, and libraries need not complete what was put when a lock is released. */
+static void what_was_put_past_the_cache_has_arrived_when_a_lock_goes(void) {
+  static char block[16 << 10];
+  shmem_set_lock(word_at(0));
+  shmem_putmem(word_at(32 << 10), block, sizeof block, 1);
+  stub_clear();
+  shmem_clear_lock(word_at(0));
+  EXPECT(stub_calls() == 2 && strcmp(stub_call(0)->name, "shmem_quiet") == 0);
+  stub_clear();
+  shmem_clear_lock(word_at(0));
+  EXPECT(stub_calls() == 1);
+}
+
 /* A word that is put after an ordering call may be a flag. */
 static void flag_after(void (*order)(shmem_ctx_t), const char* what, int line) {
   const shmem_ctx_t ctx = made();
@@ -438,6 +451,8 @@ const struct stub_case order_cases[] = {
     {"a_context_that_goes_completes_what_was_written",
      a_context_that_goes_completes_what_was_written},
     {"a_quiet_after_a_non_blocking_get_acquires", a_quiet_after_a_non_blocking_get_acquires},
+    {"what_was_put_past_the_cache_has_arrived_when_a_lock_goes",
+     what_was_put_past_the_cache_has_arrived_when_a_lock_goes},
     {"a_quiet_goes_down_though_nothing_was_written", a_quiet_goes_down_though_nothing_was_written},
     {"what_was_fetched_ahead_is_here_after_a_quiet", what_was_fetched_ahead_is_here_after_a_quiet},
     {"a_range_becomes_uncached", a_range_becomes_uncached},
