@@ -172,6 +172,43 @@ void store_under_exclusive_lock(Window& window) {
   MPI_Win_unlock(owner, window.win);
 }
 
+// An exclusive lock that is held across a barrier: the reader's next epoch, which asks for so
+// little that it need not be remembered as a whole, comes after the unlock.
+void a_lock_held_across_a_barrier(int holder) {
+  Wanted wanted;
+  wanted.access = Access::locks;
+  with_window(wanted, [holder](Window& window) {
+    for (int round = 0; round < 3; ++round) {
+      settle(window);
+      const int64_t value = window.next();
+      int64_t found = -1;
+      const auto get = [&] {
+        MPI_Get(&found, 1, MPI_INT64_T, owner, window.at(place), 1, MPI_INT64_T, window.win);
+      };
+      if (check::rank == holder) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
+        get();
+        MPI_Win_flush(owner, window.win);  // from here on it is held
+      }
+      MPI_Barrier(check::world);
+      if (check::rank == holder) {
+        usleep(50000);
+        if (holder == owner) window.store(place, value);
+        if (holder != owner)
+          MPI_Put(&value, 1, MPI_INT64_T, owner, window.at(place), 1, MPI_INT64_T, window.win);
+        MPI_Win_unlock(owner, window.win);
+      }
+      if (check::rank == reader) {
+        MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+        get();
+        MPI_Win_unlock(owner, window.win);
+        EXPECT_EQ(found, value);
+      }
+      check::hidden_barrier();
+    }
+  });
+}
+
 void polling(const Window& window, int64_t* flag, int64_t value) {
   while (*static_cast<volatile int64_t*>(flag) != value) {
     HIDDEN(MPI_Win_flush_all)(window.win);  // progress only
@@ -381,6 +418,10 @@ void add_writes(std::vector<check::Case>& cases) {
   add("put_under_an_exclusive_lock", put_under_exclusive_lock, writer_sends, Access::locks);
   add("put_under_an_exclusive_lock_then_barrier", put_under_exclusive_lock, barrier, Access::locks);
   add("store_under_an_exclusive_lock", store_under_exclusive_lock, owner_sends, Access::locks);
+  cases.push_back(
+      {"store_under_a_lock_held_across_a_barrier", [] { a_lock_held_across_a_barrier(owner); }});
+  cases.push_back(
+      {"put_under_a_lock_held_across_a_barrier", [] { a_lock_held_across_a_barrier(writer); }});
   cases.push_back({"flag_in_own_memory", [] { a_flag_in_own_memory(false); }});
   cases.push_back({"flag_in_own_memory_of_another_window", [] { a_flag_in_own_memory(true); }});
   cases.push_back({"neighbour_of_a_get_in_flight", neighbour_of_a_get_in_flight});

@@ -140,6 +140,13 @@ void Coherence::publish(bool releases) {
   }
 }
 
+void Coherence::all_meet() {
+  const OptionalLock lock(context.threaded ? &mutex_ : nullptr);
+  for (const Exposed& memory : exposed_) {
+    if (memory.window != nullptr) memory.window->meets();
+  }
+}
+
 void Coherence::stop() {
   for (const Exposed& memory : exposed_) {
     if (memory.window != nullptr) memory.window->end();

@@ -82,6 +82,11 @@ class Coherence {
     if (somebody_reads()) [[unlikely]]
       publish(false);
   }
+  // By the collective call that follows, a phase may end (mpi/process/phases.h).
+  void meets() {
+    if (somebody_reads()) [[unlikely]]
+      all_meet();
+  }
   // In the call that follows, MPI writes to [from, from + bytes) of this rank's memory, perhaps
   // by DMA: until the call returns or, if `later`, at any time after.
   void receives(const void* from, uint64_t bytes, bool later);
@@ -99,6 +104,7 @@ class Coherence {
   };
 
   [[gnu::noinline]] void publish(bool releases);
+  [[gnu::noinline]] void all_meet();
   bool give_up_windows_with(uintptr_t begin, uintptr_t end);
   Board* find(const std::vector<int>& members) const;
 

@@ -51,7 +51,7 @@ bool CoherentWindow::look() {
 }
 
 // Before readers may rely on announcements, announces what was issued without one and may still be
-// in flight.
+// in flight, and locks of which nobody was told.
 void CoherentWindow::take_notice(uint64_t joined) {
   window_.wake();
   for (uint32_t target = 0; target < written_.size(); ++target) {
@@ -59,6 +59,7 @@ void CoherentWindow::take_notice(uint64_t joined) {
     written_[target].by_epoch = written_[target].by_epoch || wrote_by_epoch_;
     open(target, ~written_[target].open);
   }
+  tell_of_locks();
   acked_ = joined;
   Board::store(&board_->slot(slot_).acked, joined);
 }
@@ -130,7 +131,9 @@ void CoherentWindow::close_some(uint64_t now) {
   bool any = false;
   std::erase_if(open_at_, [&](uint32_t target) {
     Written& its = written_[target];
-    if (its.by_epoch || window_.epochs().writes_outstanding(target)) return false;
+    if (its.by_epoch || window_.epochs().writes_outstanding(target) ||
+        window_.epochs().locked_exclusively(target))
+      return false;
     const uint64_t regions = its.open & ~its.for_good;
     board_->close(slot_, target, regions);
     any = any || regions != 0;
@@ -152,6 +155,19 @@ void CoherentWindow::publish() {
 
 void CoherentWindow::attend() {
   if (Board::load(&board_->slot(slot_).joined) != acked_) publish();
+}
+
+// Readers keep nothing of targets that this rank has locked exclusively.
+void CoherentWindow::tell_of_locks() {
+  for (uint32_t target = 0; target < written_.size(); ++target) {
+    if (window_.epochs().locked_exclusively(target)) open(target, ~written_[target].open);
+  }
+}
+
+// Other ranks were told of an exclusive lock in this phase only. In the next one, a reader whose
+// shared lock is deferred would not wait for it.
+void CoherentWindow::meets() {
+  if (look()) tell_of_locks();
 }
 
 void CoherentWindow::end() {

@@ -46,6 +46,9 @@ class CoherentWindow {
   void publish();
   // Acknowledges new readers, if there are any.
   void attend();
+  // Called before a collective call that may end a phase: readers keep nothing of targets that this
+  // rank has locked exclusively.
+  void meets();
   // Others may write to the target's memory by unannounced stores: nothing of it is kept from now
   // on.
   void never_again(uint32_t target);
@@ -84,6 +87,7 @@ class CoherentWindow {
   // Returns whether there are readers, and acknowledges new ones.
   bool look();
   void take_notice(uint64_t joined);
+  void tell_of_locks();
   void open(uint32_t target, uint64_t regions);
   // The regions of bytes [from, to) of a target; all regions while it is not known where its memory
   // begins.

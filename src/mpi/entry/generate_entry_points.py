@@ -105,7 +105,8 @@ def acquiring(row, call, before_acquire=""):
 
 def acquiring_all(row, call):
     synchronises = f"{row.arguments[0]} > 0" if row.arguments else "true"
-    return acquiring(row, call, f"  if ({synchronises}) note_all_met(code, comm);\n")
+    met = f"  if ({synchronises}) note_all_met(code, comm);\n"
+    return "  note_all_meet();\n" + acquiring(row, call, met)
 
 
 # Functions that MPI calls for the attributes may use the communicator until it is gone.

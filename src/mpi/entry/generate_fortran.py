@@ -265,6 +265,7 @@ def acquiring_if(row, place, call):
 def acquiring_all(row, place, call):
     synchronises = f"*{place[row.arguments[0]]} > 0" if row.arguments else "true"
     return [
+        "  note_all_meet();",
         "  note_look();",
         "  note_own_writes();",
         "  " + call,

@@ -64,8 +64,10 @@ inline void note_completion() noexcept {
 // note_acquire() after a call that returned `code`, which is returned.
 [[gnu::noinline]] int acquired(int code) noexcept;
 
-// note_all_met(): a collective call on `comm`, which no rank leaves before all have entered, has
-// returned `code`. note_comm_gone(): a communicator is about to be freed, or has been.
+// note_all_meet(): a collective call follows that no rank leaves before all have entered.
+// note_all_met(): such a call on `comm` has returned `code`. note_comm_gone(): a communicator is
+// about to be freed, or has been.
+inline void note_all_meet() noexcept { context.coherence.meets(); }
 void note_all_met(int code, MPI_Comm comm) noexcept;
 void note_comm_gone() noexcept;
 
