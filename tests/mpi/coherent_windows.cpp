@@ -197,6 +197,62 @@ Step set_mode(nearcache_mode mode) {
   };
 }
 
+// Only for a window of this mode does the reader ask to be told of writes. It leaves that mode
+// under a shared lock of another window, is told nothing of an exclusive epoch, and asks again. Its
+// shared epoch sees all of the exclusive one, or nothing.
+void told_of_nothing_under_a_lock() {
+  if (!must_keep()) return check::skip("locks are not deferred here");
+  constexpr int64_t other_place = 40;
+  Wanted of_locks;
+  of_locks.mode = "transparent";
+  of_locks.access = Access::locks;
+  with_window({}, [&](Window& asking) {
+    with_window(of_locks, [&](Window& window) {
+      const auto get = [&](int64_t* to, int64_t word) {
+        MPI_Get(to, 1, MPI_INT64_T, owner, window.at(word), 1, MPI_INT64_T, window.win);
+      };
+      const auto hits = [](const Window& of) { return check::stats(of.win).hits_full; };
+      int64_t first = -1, then = -1, waits = 0;
+      settle(asking);
+      for (int turn = 0; turn < 100 && check::rank == reader && hits(window) == 0; ++turn) {
+        MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+        get(&first, place);
+        MPI_Win_unlock(owner, window.win);
+      }
+      if (check::rank == reader) {
+        const auto passed = check::stats(window.win).syncs_passed;
+        MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+        get(&first, place);
+        waits = check::stats(window.win).syncs_passed == passed;
+        nearcache_set_mode(asking.win, NEARCACHE_MODE_TRANSPARENT);
+      }
+      waits = all_learn(waits);  // else the writer waits for the lock
+      usleep(20000);
+      const int64_t values[2] = {window.next(), window.next(other_place)};
+      if (check::rank == writer && waits != 0) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
+        MPI_Put(&values[0], 1, MPI_INT64_T, owner, window.at(place), 1, MPI_INT64_T, window.win);
+        MPI_Put(&values[1], 1, MPI_INT64_T, owner, window.at(other_place), 1, MPI_INT64_T,
+                window.win);
+        MPI_Win_unlock(owner, window.win);
+      }
+      check::hidden_barrier();
+      if (check::rank == reader) {
+        const auto before = hits(asking);  // none, if it was told after all
+        for (int turn = 0; turn < 1000 && hits(asking) == before; ++turn) {
+          int64_t found = -1;
+          MPI_Get(&found, 1, MPI_INT64_T, owner, asking.at(place), 1, MPI_INT64_T, asking.win);
+          MPI_Win_flush(owner, asking.win);
+        }
+        get(&then, other_place);
+        MPI_Win_unlock(owner, window.win);
+        EXPECT_EQ(first == place, then == other_place);
+      }
+      check::hidden_barrier();
+    });
+  });
+}
+
 // The window began in another mode: it has no words, so nothing is kept across acquires.
 void became_coherent() {
   Wanted wanted;
@@ -263,6 +319,7 @@ void add_windows(std::vector<check::Case>& cases) {
                      mode_changes(set_mode(NEARCACHE_MODE_TRANSPARENT),
                                   set_mode(NEARCACHE_MODE_COHERENT));
                    }});
+  cases.push_back({"told_of_nothing_under_a_lock", told_of_nothing_under_a_lock});
   cases.push_back({"became_coherent", became_coherent});
   cases.push_back({"invalidated", invalidated});
   cases.push_back({"no_memory_at_the_writer", [] { different_memories(words * spread, 0); }});

@@ -37,6 +37,16 @@ def test_no_writer_waits_for_an_owner_that_makes_no_calls(mpi, preload):
     runs.run(mpi, "shim", 3, "coherent", *words, env=COHERENT)
 
 
+# Where earlier cases have read, everybody is told already.
+ALONE = ["told_of_nothing_under_a_lock"]
+
+
+@pytest.mark.few_mpis
+@pytest.mark.parametrize("case", ALONE)
+def test_before_anybody_has_read(mpi, preload, case):
+    runs.run(mpi, "cached", 3, "coherent", *keeps(mpi), "--only", case, env=COHERENT)
+
+
 @pytest.mark.few_mpis
 def test_memory_of_two_windows(mpi, preload):
     if not keeps(mpi):

@@ -183,7 +183,7 @@ void Phases::ask_no_longer() {
 }
 
 void Phases::announce(bool reading) {
-  ++changes_of_mind_;
+  changes_of_mind_ += 1;
   reading_ = reading;
   repeats_ = barren_ = 0;
   for (uint32_t i = 0; i < companions_; ++i) announce(&groups_[i]);

@@ -223,7 +223,7 @@ class Phases {
   std::array<Missed, 1024> missed_{};
   std::atomic<int> interest_{0};
   uint32_t repeats_ = 0, repeats_wanted_ = 64;
-  uint64_t changes_of_mind_ = 0;
+  Racy<uint64_t> changes_of_mind_ = 0;
   uint32_t asking_ = 0;  // calls of `ask` in effect
   bool asked_ = false;   // this rank is a reader only because of these
   // consecutive phases with next to no hits in which some rank wrote

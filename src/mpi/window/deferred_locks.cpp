@@ -94,6 +94,12 @@ bool DeferredLocks::has_served(uint32_t target) const {
   return std::ranges::any_of(served_, is_of(target));
 }
 
+// No writer has come between what was served and now.
+bool DeferredLocks::is_final() const {
+  return context.phases.quiet() &&
+         (served_.empty() || context.phases.changes_of_mind() == told_since_);
+}
+
 void DeferredLocks::forget(uint32_t target) {
   std::erase_if(served_, is_of(target));
   std::erase_if(locks_, [&](const Lock& lock) {
@@ -210,8 +216,7 @@ int DeferredLocks::confirm(Window& window, Targets targets) {
     again(lock);
     if (rc != MPI_SUCCESS) break;
     std::vector<GetCall> older;
-    if (!context.phases.quiet())
-      std::ranges::copy_if(served_, std::back_inserter(older), is_of(target));
+    if (!is_final()) std::ranges::copy_if(served_, std::back_inserter(older), is_of(target));
     const auto found = find(target);
     if (found == locks_.end()) continue;  // another thread has done it
     const Lock held = *found;
@@ -251,7 +256,7 @@ bool DeferredLocks::drop(Window& window, uint32_t target) {
     const auto lock = guard(mutex_);
     const auto its = find(target);
     if (its == locks_.end() || !is_missing(*its) ||
-        (ends_at_acquires(window.mode()) && !context.phases.quiet()))
+        (ends_at_acquires(window.mode()) && !is_final()))
       return false;
     forget(target);
   }
@@ -264,7 +269,9 @@ bool DeferredLocks::drop(Window& window, uint32_t target) {
 
 void DeferredLocks::served(const GetCall& call) {
   const auto lock = guard(mutex_);
-  if (find(static_cast<uint32_t>(call.target)) != locks_.end()) served_.push_back(call);
+  if (find(static_cast<uint32_t>(call.target)) == locks_.end()) return;
+  if (served_.empty()) told_since_ = context.phases.changes_of_mind();
+  served_.push_back(call);
 }
 
 void DeferredLocks::not_served(const GetCall& call) {

@@ -85,6 +85,7 @@ class DeferredLocks {
   }
   Locks::iterator find(uint32_t target);
   bool has_served(uint32_t target) const;
+  bool is_final() const;
   void forget(uint32_t target);
   void forget_all();
   int take_these(Window& window, Targets targets);
@@ -94,6 +95,9 @@ class DeferredLocks {
   std::mutex mutex_;  // guards the members below when there are other threads
   Locks locks_;
   std::vector<GetCall> served_;
+  // changes of mind of Phases when the first of them was served: writers have told this rank since
+  // if there were none
+  uint64_t told_since_ = 0;
 };
 
 // Called before a call or a write by which other ranks may learn that this rank has asked for
