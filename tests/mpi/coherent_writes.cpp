@@ -156,6 +156,50 @@ void put_in_pscw_epoch(Window& window) {
   MPI_Group_free(&all);
 }
 
+// A writer whose window pauses puts in an epoch of MPI_Win_start before anybody reads, and a get
+// ends the pause before the epoch has ended: until a fence the put may be in flight, of which it
+// tells those who read then.
+void put_in_a_pscw_epoch_of_a_pause() {
+  Wanted wanted;
+  wanted.access = Access::locks;
+  with_window(wanted, [](Window& window) {
+    const int64_t value = window.next();
+    int64_t found = -1;
+    MPI_Group all, one;
+    MPI_Win_get_group(window.win, &all);
+    const int peer = check::rank == writer ? owner : writer;
+    MPI_Group_incl(all, 1, &peer, &one);
+    if (check::rank == writer) {
+      MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+      for (int i = 0; i < 200; ++i)
+        MPI_Put(&value, 1, MPI_INT64_T, owner, window.at(place), 1, MPI_INT64_T, window.win);
+      MPI_Win_unlock(owner, window.win);
+      MPI_Win_start(one, 0, window.win);
+      MPI_Put(&value, 1, MPI_INT64_T, owner, window.at(place), 1, MPI_INT64_T, window.win);
+      MPI_Get(&found, 1, MPI_INT64_T, owner, window.at(0), 1, MPI_INT64_T, window.win);
+      MPI_Win_complete(window.win);
+    } else if (check::rank == owner) {
+      MPI_Win_post(one, 0, window.win);
+      MPI_Win_wait(window.win);
+    }
+    MPI_Group_free(&one);
+    MPI_Group_free(&all);
+    const auto told = [&] { return check::stats(window.win).announcements; };
+    bool done = !must_keep();
+    for (int turn = 0; turn < 1000 && !done; ++turn) {
+      MPI_Barrier(check::world);
+      read_all(window);
+      if (turn > 10) usleep(2000);
+      int64_t left = told() > 0 ? 1 : 0;
+      HIDDEN(MPI_Bcast)(&left, 1, MPI_INT64_T, writer, check::hidden_comm);
+      done = left != 0;
+    }
+    EXPECT(done);
+    for (const int asserts : {0, 0, MPI_MODE_NOSUCCEED}) MPI_Win_fence(asserts, window.win);
+    settle(window);
+  });
+}
+
 void put_under_exclusive_lock(Window& window) {
   const int64_t value = window.next();
   if (check::rank != writer) return;
@@ -415,6 +459,7 @@ void add_writes(std::vector<check::Case>& cases) {
   add("put_in_a_fence_epoch_with_asserts", writer_puts, fence_with_asserts, Access::fence);
   add("put_in_a_pscw_epoch_then_barrier", put_in_pscw_epoch, barrier, Access::locks);
   add("put_in_a_pscw_epoch_then_message", put_in_pscw_epoch, owner_sends, Access::locks);
+  cases.push_back({"put_in_a_pscw_epoch_of_a_pause", put_in_a_pscw_epoch_of_a_pause});
   add("put_under_an_exclusive_lock", put_under_exclusive_lock, writer_sends, Access::locks);
   add("put_under_an_exclusive_lock_then_barrier", put_under_exclusive_lock, barrier, Access::locks);
   add("store_under_an_exclusive_lock", store_under_exclusive_lock, owner_sends, Access::locks);

@@ -38,7 +38,7 @@ def test_no_writer_waits_for_an_owner_that_makes_no_calls(mpi, preload):
 
 
 # Where earlier cases have read, everybody is told already.
-ALONE = ["told_of_nothing_under_a_lock"]
+ALONE = ["told_of_nothing_under_a_lock", "put_in_a_pscw_epoch_of_a_pause"]
 
 
 @pytest.mark.few_mpis

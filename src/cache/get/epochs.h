@@ -81,6 +81,7 @@ class Epochs {
   }
   // Returns true if the target is in the group of MPI_Win_start.
   bool started(uint32_t target) const { return (targets_[target].flags & in_start) != 0; }
+  bool some_started() const { return !started_.empty(); }
   bool open_for_all() const { return of_all_; }
   [[gnu::always_inline]] bool open(uint32_t target) const {
     return of_all_ || fence_ || (targets_[target].flags & (locked | in_start)) != 0;

@@ -119,6 +119,11 @@ void CoherentWindow::start_ends() {
   if (window_.paused() && window_.writes_may_be_outstanding()) wrote_by_epoch_ = true;
 }
 
+// Perhaps in an epoch of MPI_Win_start, which goes on.
+void CoherentWindow::wrote_unnoted() {
+  if (window_.epochs().some_started()) wrote_by_epoch_ = true;
+}
+
 void CoherentWindow::fenced() {
   wrote_by_epoch_ = false;
   for (const uint32_t target : open_at_) written_[target].by_epoch = false;

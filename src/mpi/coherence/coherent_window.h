@@ -55,8 +55,9 @@ class CoherentWindow {
   // The same for all targets; also, this rank keeps nothing.
   void never_again();
   // Called before MPI_Win_complete, after which this rank's unnoted writes of the epoch may still
-  // be in flight.
+  // be in flight; and when a pause ends in which this rank wrote.
   void start_ends();
+  void wrote_unnoted();
   // All ranks have entered a fence: everything written before it has arrived.
   void fenced();
   // Called by all ranks when the window is about to be freed.

@@ -211,6 +211,7 @@ void Window::wake() {
   const bool wrote = std::exchange(wrote_unnoted_, false);
   if (gets > 0 || wrote) epochs().all_outstanding(wrote);
   if (wrote) cached_.wrote_unnoted();
+  if (wrote && coherent_ != nullptr) coherent_->wrote_unnoted();
   if (unnoted_rank_ >= 0) epochs().get_issued(static_cast<uint32_t>(unnoted_rank_));
   if (wrote && transparent_ && cached_.cache() != nullptr && !cached_.cache()->empty())
     context.acquires.add(context.threaded);
