@@ -146,6 +146,11 @@ def _windows(
     help="The rule by which cached data is valid  [default: as-traced]",
 )
 @click.option(
+    "--strict-flush",
+    is_flag=True,
+    help="Mode transparent: every completion is an acquire (option strict_flush)",
+)
+@click.option(
     "--window",
     multiple=True,
     callback=_windows,

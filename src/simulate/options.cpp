@@ -93,6 +93,7 @@ std::string_view flag_of(std::string_view option) {
            {"mode", "--mode"},
            {"adaptive", "--adaptive"},
            {"model", "--model"},
+           {"strict_flush", "--strict-flush"},
            {"share", "--ranks-per-node or --by-host"}})
     if (option == name) return flag;
   return {};
@@ -196,8 +197,9 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
           ->capture_default_str());
   list("--window", texts.windows, "Only this window, as reports name it; may be repeated")
       ->type_name("ID");
-  app.add_flag("--strict-flush", study.selection.strict_flush,
-               "Mode transparent: every completion is an acquire, though nobody writes");
+  of_windows.push_back(
+      app.add_flag("--strict-flush", study.selection.strict_flush,
+                   "Mode transparent: every completion is an acquire, though nobody writes"));
   of_windows.push_back(app.add_flag(
       "--adaptive", study.adaptive,
       "Let index and storage adapt from there, as the library does, up to max_storage (1G)"));

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from nearcache import listing, tables
+from nearcache import listing, simulate, tables
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
@@ -167,6 +167,13 @@ def test_options_of_upcc_and_upcrun_are_those_of_their_help():
         "--shmem-tag",
         "--show",
     } <= named_here
+
+
+def test_options_of_simulate_are_those_of_its_help():
+    """The table of docs/trace.md names all but how to show what is done."""
+    rows = re.findall(r"^\| (`--.*?) \|", words(ROOT / "docs" / "trace.md"), re.M)
+    named_there = {name for row in rows for name in re.findall(r"`(--[a-z-]+)", row)}
+    assert named_there == options_of(simulate.simulate) - {"--progress"}
 
 
 @named

@@ -291,6 +291,7 @@ def test_trace_that_was_cut_off_is_used_and_said_so(nearcache, tmp_path):
         (["{run}", "--summary", "--csv", "{run}.csv"], "--csv is for the table"),
         (["{run}", "--set", "policy=lru"], "cannot be set here; use --policy"),
         (["{run}", "--set", "share=node"], "use --ranks-per-node or --by-host"),
+        (["{run}", "--set", "strict_flush=true"], "cannot be set here; use --strict-flush"),
         (["{run}", "--index", "0"], "allowed: a number of entries from 1 to 268435456, or auto"),
         (["{run}", "--index", "64,0"], "'0' is not allowed"),
     ],
@@ -302,7 +303,14 @@ def test_wrong_usage_is_told_with_what_is_allowed(nearcache, run, words, expecte
 
 
 @pytest.mark.parametrize(
-    "words", [("--policy", "lru"), ("--mode", "user"), ("--adaptive",), ("--index", "64")]
+    "words",
+    [
+        ("--policy", "lru"),
+        ("--mode", "user"),
+        ("--adaptive",),
+        ("--index", "64"),
+        ("--strict-flush",),
+    ],
 )
 def test_what_pages_have_not_is_refused(nearcache, tmp_path, words):
     trace = Trace(ranks=2, api=b"OpenSHMEM").get(1, 1 << 44, 8).write(tmp_path / "s.0.nctrace")
