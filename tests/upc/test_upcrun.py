@@ -117,6 +117,14 @@ def test_options_of_the_library_are_set_for_the_threads(program):
     assert done.returncode == 2 and "two" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "option, value", [("trace", "/tmp/run"), ("model", "1700,0.75"), ("max_storage", "1G")]
+)
+def test_options_of_any_program_are_those_of_upc_programs_too(program, option, value):
+    variables, _ = dumped("-n", 2, f"--{option}", value, program)
+    assert variables[f"NEARCACHE_{option.upper()}"] == value
+
+
 def test_shared_heap_is_as_large_as_asked_for(program):
     assert "allocated" in upcrun("-n", 2, "--shared-heap", "400M", program, "allocate", 380).stdout
     done = upcrun("-n", 2, "--shared-heap", "16M", program, "allocate", 380)

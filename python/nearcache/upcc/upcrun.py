@@ -32,6 +32,8 @@ SYMMETRIC = (
     "SHMEM_SYMMETRIC_SIZE",
     "SHMEM_SYMMETRIC_HEAP_SIZE",
 )  # size of the library's own heap
+# Options of MPI programs, too, that the cache for OpenSHMEM has.
+SHARED_OPTIONS = ("report", "verbose", "skip_cheap", "max_storage", "trace", "model")
 LARGEST_HEAP = 16 << 30  # range of the address in a packed pointer to shared
 ROOT = (
     "OMPI_ALLOW_RUN_AS_ROOT",
@@ -58,8 +60,7 @@ class UpcrunCommand(RunCommand):
         of_mpi = {
             option.name
             for option in self.derived
-            if not option.name.startswith("shmem_")
-            and option.name not in ("report", "verbose", "skip_cheap")
+            if not option.name.startswith("shmem_") and option.name not in SHARED_OPTIONS
         }
         return [param for param in chosen if param.name not in of_mpi]
 
