@@ -82,14 +82,20 @@ def launchers(places: Iterable[Path]) -> dict[str, Mpi]:
     return found
 
 
+def folder_beside(library: Path) -> Path:
+    """Return the folder of the launchers of the installation that a library belongs to."""
+    return library.parent.parent / "bin"
+
+
 def launcher_for(
     item: PreloadObject, found: Mapping[str, Mpi], library: Path | None = None
 ) -> str | None:
     """Return the launcher of a preload object's MPI or OpenSHMEM, preferably the one beside the
     library that the self-test loads."""
-    family = {"abi": "mpich", "oshmem": "openmpi"}.get(item.family, item.family)
-    if family in shmem.FAMILIES:
-        return shutil.which("oshrun")
+    if item.is_shmem:
+        own = shutil.which("oshrun", path=str(folder_beside(library))) if library else None
+        return own or shutil.which("oshrun")
+    family = {"abi": "mpich"}.get(item.family, item.family)
     mates = [
         path
         for path, owner in found.items()
@@ -326,6 +332,8 @@ def examine_object(
     try:
         used = libraries.used_by(item.selftest)
         library = used.shmem if item.is_shmem else used.mpi
+        if library:  # of the modules of a cluster, only those that are loaded are in PATH
+            found = {**launchers([folder_beside(library)]), **found}
         launcher = launcher_for(item, found, library)
         if library is None:
             return [

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from nearcache import doctor, home
+from nearcache import doctor, home, libraries
 from support import launch
 from support.processes import have_ended
 
@@ -73,6 +73,16 @@ def test_every_mpi_of_the_build_is_found_among_the_launchers():
     for mpi in launch.mpis():
         beside = doctor.launchers([Path(mpi.mpiexec).parent])
         assert mpi.family == "abi" or mpi.tag in tags | {owner.tag for owner in beside.values()}
+
+
+def test_a_launcher_that_is_not_in_path_is_found_beside_its_library(mpi, preload):
+    """As of modules that are not loaded."""
+    item = next(item for item in home.find().objects() if item.tag == mpi.tag)
+    prefix = libraries.used_by(item.selftest).mpi.parent.parent
+    if not os.access(prefix / "bin" / "mpiexec", os.X_OK):
+        pytest.skip("this MPI is the system's")
+    texts = [finding.text for finding in doctor.examine_object(item, {}, False, 60)]
+    assert any(f"launcher {prefix}/bin/mpi" in text for text in texts), texts
 
 
 def test_objects_without_self_test_are_noted_and_nothing_is_wrong(fake_home, nearcache):
