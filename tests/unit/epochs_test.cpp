@@ -265,7 +265,7 @@ TEST(Epochs, a_lock_or_a_start_after_a_fence_says_that_it_opened_no_epoch) {
   epochs.unlock(1);
   EXPECT_FALSE(epochs.open(1));
   epochs.fence(true);
-  epochs.start(std::vector<uint32_t>{2, 3});
+  epochs.start(std::vector<int>{2, 3});
   EXPECT_TRUE(epochs.open(2) && epochs.open(3));
   EXPECT_FALSE(epochs.open(0));
   EXPECT_FALSE(epochs.flush_is_empty(Targets::one(2)));  // a flush is no call of such an epoch

@@ -682,7 +682,7 @@ TEST(SharedCache, WhatOthersFetchIsTakenInQuietPhasesAndInEpochsThatHaveBegun) {
     epochs.fence(true, true);
     EXPECT_TRUE(is_served());
     epochs.fence(false);
-    epochs.start(std::vector<uint32_t>{1});
+    epochs.start(std::vector<int>{1});
     EXPECT_EQ(is_served(), promised);
     epochs.complete();
     for (const bool exclusive : {true, false}) {

@@ -5,10 +5,12 @@
 
 namespace nearcache {
 
-void Epochs::start(std::span<const uint32_t> targets) {
+void Epochs::start(std::span<const int> targets) {
   fence_ = false;
-  for (const uint32_t target : targets) set(target, in_start, true);
-  started_.insert(started_.end(), targets.begin(), targets.end());
+  for (const int target : targets) {
+    set(static_cast<uint32_t>(target), in_start, true);
+    started_.push_back(static_cast<uint32_t>(target));
+  }
 }
 
 void Epochs::complete() {

@@ -49,7 +49,7 @@ class Epochs {
   void unlock(uint32_t target) {
     set(target, locked | exclusive | exclusively | remembered, false);
   }
-  void start(std::span<const uint32_t> targets);
+  void start(std::span<const int> targets);
   void complete();
 
   // Returns true if everything that other ranks did before this epoch (in earlier epochs, or before

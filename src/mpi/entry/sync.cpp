@@ -2,14 +2,9 @@
 
 // Synchronisation: passed to MPI, or answered here if nothing is outstanding; then the mode's rule
 // is applied (see the table in docs/semantics.md).
-#include <algorithm>
-#include <array>
-#include <numeric>
-#include <span>
-#include <vector>
-
 #include "mpi/entry/hooks.h"
 #include "mpi/mpi_api.h"
+#include "mpi/process/group_ranks.h"
 #include "mpi/process/next.h"
 #include "mpi/rma/straight.h"
 #include "mpi/window/window.h"
@@ -152,45 +147,6 @@ constexpr auto all = [](const Window&) { return Targets::all(); };
 
 auto one(int rank) {
   return [rank](const Window& window) { return window.targets(rank); };
-}
-
-// Numbers of ranks of a group; few of them need no memory from the heap.
-template <class Number>
-class Ranks {
- public:
-  explicit Ranks(size_t count) : count_(count) {
-    if (count > few_.size()) many_.resize(count);
-  }
-  std::span<Number> all() { return {many_.empty() ? few_.data() : many_.data(), count_}; }
-  Number* data() { return all().data(); }
-  // The first `count` of them are all.
-  void cut(size_t count) { count_ = count; }
-
- private:
-  size_t count_;
-  std::array<Number, 64> few_;
-  std::vector<Number> many_;
-};
-
-// The ranks of `group` in the window's group. MPI_GROUP_NULL is not inspected, so that the error is
-// raised on the window, not on a communicator.
-Ranks<uint32_t> targets_in_window(MPI_Group group, Window& window) {
-  int size = 0;
-  const MPI_Group members = window.group();
-  if (group == MPI_GROUP_NULL || next.Group_size(group, &size) != MPI_SUCCESS || size <= 0 ||
-      members == MPI_GROUP_NULL)
-    return Ranks<uint32_t>(0);
-  Ranks<int> theirs(static_cast<size_t>(size)), ours(static_cast<size_t>(size));
-  std::iota(theirs.all().begin(), theirs.all().end(), 0);
-  std::ranges::fill(ours.all(), MPI_UNDEFINED);
-  next.Group_translate_ranks(group, size, theirs.data(), members, ours.data());
-  Ranks<uint32_t> targets(static_cast<size_t>(size));
-  size_t valid = 0;
-  for (const int rank : ours.all()) {
-    if (window.valid_target(rank)) targets.data()[valid++] = static_cast<uint32_t>(rank);
-  }
-  targets.cut(valid);
-  return targets;
 }
 
 int defer_lock(Window& window, int rank, int assert) {
@@ -368,8 +324,7 @@ int MPI_Win_fence(int assert, MPI_Win win) {
 
 int MPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
   Window* window = find_window(win);
-  Ranks<uint32_t> targets =
-      window != nullptr ? targets_in_window(group, *window) : Ranks<uint32_t>(0);
+  const GroupRanks targets = window != nullptr ? GroupRanks(group, window->group()) : GroupRanks();
   return opening(
       win, all, TraceSync::start, Learns::perhaps,
       [&] { return next.Win_start(group, assert, win); },

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <utility>
 
 #include "base/environment.h"
 #include "base/log.h"
+#include "mpi/process/group_ranks.h"
 #include "mpi/process/insist.h"
 #include "mpi/process/next.h"
 
@@ -116,15 +116,10 @@ void World::forget_keyval() {
 
 std::vector<int> World::members(MPI_Comm comm) const {
   MPI_Group group = MPI_GROUP_NULL;
-  int size = 0;
   if (!group_known_ || next.Comm_group(comm, &group) != MPI_SUCCESS) return {};
-  next.Group_size(group, &size);
-  std::vector<int> here(static_cast<size_t>(size)), there(here.size(), MPI_UNDEFINED);
-  std::iota(here.begin(), here.end(), 0);
-  const int rc = next.Group_translate_ranks(group, size, here.data(), group_, there.data());
+  const GroupRanks ranks(group, group_);
   next.Group_free(&group);
-  if (rc != MPI_SUCCESS || std::ranges::find(there, MPI_UNDEFINED) != there.end()) return {};
-  return there;
+  return {ranks.all().begin(), ranks.all().end()};
 }
 
 int World::meeting_keyval() {

@@ -377,7 +377,6 @@ class EngineWindow {
   int check(const Target& target) const;
   void issue(const rma::Agent::Lock& lock, rma::Transfer transfer);
   std::optional<rma::Agent::Lock> lock_epochs() const;
-  bool ranks_of(MPI_Group group, std::vector<int>* ranks);
   template <class Done>
   void wait_until(const rma::Agent::Lock& lock, Done done, Step step = Step::other) {
     const auto over = [&] { return done() || window_->broken(); };
@@ -416,10 +415,8 @@ class EngineWindow {
   std::set<int> locks_;  // locked ranks, except those whose Near has the lock
   int short_locks_ = 0;  // number of locks held through a Near
   bool starting_ = false, exposing_ = false;
-  std::vector<int> started_;   // targets of the access epoch
-  std::vector<int> spare_;     // keeps its memory for the next list of ranks
-  std::vector<int> counting_;  // 0, 1, 2, ..., as many as groups have needed so far
-  size_t exposed_ = 0;         // number of origins of the exposure epoch
+  std::vector<int> started_;  // targets of the access epoch
+  size_t exposed_ = 0;        // number of origins of the exposure epoch
   int model_ = MPI_WIN_UNIFIED;
   Hints hints_;  // under the agent's lock
 };

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Active-target epochs of a window of the engine: fence, post, start, complete and wait.
-#include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "mpi/process/next.h"
+#include "mpi/process/group_ranks.h"
 #include "mpi/rma/engine_window.h"
 
 namespace nearcache::mpi {
@@ -69,19 +68,6 @@ int EngineWindow::fence(int assert) {
   return settled(window_->take_error());
 }
 
-// The host is not asked about MPI_GROUP_NULL, because it would raise the error on a communicator.
-bool EngineWindow::ranks_of(MPI_Group group, std::vector<int>* ranks) {
-  int size = 0;
-  if (group == MPI_GROUP_NULL || next.Group_size(group, &size) != MPI_SUCCESS) return false;
-  while (counting_.size() < static_cast<size_t>(size))
-    counting_.push_back(static_cast<int>(counting_.size()));
-  ranks->resize(static_cast<size_t>(size));
-  if (size > 0 && next.Group_translate_ranks(group, size, counting_.data(), group_,
-                                             ranks->data()) != MPI_SUCCESS)
-    return false;
-  return std::ranges::all_of(*ranks, [&](int rank) { return valid_rank(rank); });
-}
-
 // Locks the epochs. No lock is needed if they consist of shared words only and there is one thread.
 std::optional<rma::Agent::Lock> EngineWindow::lock_epochs() const {
   if (window_->all_near() && window_->silent() && !window_->broken() && !context.threaded &&
@@ -91,23 +77,23 @@ std::optional<rma::Agent::Lock> EngineWindow::lock_epochs() const {
 }
 
 int EngineWindow::start(MPI_Group group, int assert) {
-  std::vector<int> ranks;
+  const GroupRanks targets(group, group_);
   {
     const auto lock = lock_epochs();
     if ((assert & ~MPI_MODE_NOCHECK) != 0) return MPI_ERR_ASSERT;
     if (starting_ || all_locked_ || !no_locks()) return MPI_ERR_RMA_SYNC;
-    ranks = std::move(spare_);
-    if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
-    if ((MPI_MODE_NOCHECK & assert) == 0 && !window_->all_near() && !window_->started(ranks))
+    if (!targets.known()) return MPI_ERR_GROUP;
+    if ((MPI_MODE_NOCHECK & assert) == 0 && !window_->all_near() &&
+        !window_->started(targets.all()))
       wait_until(
-          *lock, [&] { return window_->started(ranks); }, Step::start);
+          *lock, [&] { return window_->started(targets.all()); }, Step::start);
   }
   if ((MPI_MODE_NOCHECK & assert) == 0 && window_->all_near())
-    wait_until(&window_->bell(), [&] { return window_->started(ranks); });
+    wait_until(&window_->bell(), [&] { return window_->started(targets.all()); });
   const auto lock = lock_epochs();
   starting_ = true;
   if (fenced_) end_fences();
-  spare_ = std::exchange(started_, std::move(ranks));
+  started_.assign(targets.all().begin(), targets.all().end());
   return window_->broken() ? settled(Status::lost_peer) : MPI_SUCCESS;
 }
 
@@ -135,17 +121,16 @@ int EngineWindow::complete() {
 
 int EngineWindow::post(MPI_Group group, int assert) {
   constexpr int known = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
+  const GroupRanks origins(group, group_);
   const auto lock = lock_epochs();
   if ((assert & ~known) != 0) return MPI_ERR_ASSERT;
   if (exposing_) return MPI_ERR_RMA_SYNC;
-  std::vector<int> ranks = std::move(spare_);
-  if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
-  const bool sends = (MPI_MODE_NOCHECK & assert) == 0 && window_->post(ranks);
+  if (!origins.known()) return MPI_ERR_GROUP;
+  const bool sends = (MPI_MODE_NOCHECK & assert) == 0 && window_->post(origins.all());
   if (lock && sends) station_->agent().send(*lock, Step::post);
   exposing_ = true;
   if (fenced_) end_fences();
-  exposed_ = ranks.size();
-  spare_ = std::move(ranks);
+  exposed_ = origins.all().size();
   return MPI_SUCCESS;
 }
 
