@@ -9,10 +9,10 @@
 #include "mpi/coherence/receives.h"
 #include "mpi/mpi_api.h"
 #include "mpi/process/next.h"
+#include "mpi/window/plain_hit.h"
 #include "mpi/window/requests.h"
 #include "mpi/window/sample_clock.h"
 #include "mpi/window/served_request.h"
-#include "mpi/window/window.h"
 
 namespace nearcache::mpi {
 

@@ -7,7 +7,7 @@
 #include "mpi/process/group_ranks.h"
 #include "mpi/process/next.h"
 #include "mpi/rma/straight.h"
-#include "mpi/window/window.h"
+#include "mpi/window/plain_hit.h"
 
 namespace nearcache::mpi {
 namespace {

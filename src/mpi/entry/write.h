@@ -6,7 +6,7 @@
 
 #include "mpi/mpi_api.h"
 #include "mpi/process/next.h"
-#include "mpi/window/window.h"
+#include "mpi/window/plain_hit.h"
 
 namespace nearcache::mpi {
 

@@ -5,6 +5,7 @@
 #include <climits>
 #include <utility>
 
+#include "base/copy.h"
 #include "mpi/window/window.h"
 #include "telemetry/window_id.h"
 

@@ -11,7 +11,7 @@
 #include "base/options.h"
 #include "cache/shared/shared_cache.h"
 #include "mpi/mpi_api.h"
-#include "mpi/window/window.h"
+#include "mpi/window/window_identity.h"
 
 namespace nearcache::mpi {
 

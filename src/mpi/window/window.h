@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "base/copy.h"
 #include "base/options.h"
 #include "cache/get/cached_window.h"
 #include "front/optional_lock.h"
@@ -24,6 +23,7 @@
 #include "mpi/window/dormancy.h"
 #include "mpi/window/get_call.h"
 #include "mpi/window/pause.h"
+#include "mpi/window/window_identity.h"
 #include "telemetry/report.h"
 #include "telemetry/stats.h"
 #include "telemetry/trace_format.h"
@@ -35,21 +35,6 @@ namespace nearcache::mpi {
 class WindowLock : public OptionalLock {
  public:
   explicit WindowLock(std::mutex& mutex) : OptionalLock(context.threaded ? &mutex : nullptr) {}
-};
-
-struct WindowIdentity {
-  int64_t id = 0;  // agreed on by all ranks of the window (telemetry/window_id.h)
-  MPI_Win handle = MPI_WIN_NULL;
-  int rank = 0, ranks = 1;  // in the window's group
-  int64_t unit = 1;         // displacement unit of all ranks, 0 if they differ
-  // displacements are addresses of attached memory: nothing is known about what lies around a get
-  bool dynamic = false;
-  bool mapped_shared = false;  // this rank's memory; other processes may have mapped it, too
-  bool overlaps = false;       // some rank's memory of this window also belongs to another window
-  bool by_engine = false;      // the RMA engine does its one-sided communication
-  int64_t least_bytes = 0;     // lower bound on the memory that each rank exposes, all of which
-                               // may be read; 0 if unknown
-  std::vector<uint8_t> far;    // by rank: it is on another node
 };
 
 class Window {
@@ -295,8 +280,8 @@ class Window {
     absent_.known = false;
   }
   // Serves a get that is a plain hit: predefined contiguous types, cached, valid. If it returns
-  // false, decide() must follow and continues from what was found here.
-  bool serve_plain_hit(const GetCall& call);
+  // false, decide() must follow and continues from what was found here. Defined in plain_hit.h.
+  inline bool serve_plain_hit(const GetCall& call);
   // Its parts, out of line as they need other registers: for a cache shared with other ranks; for
   // bytes inside a longer entry; for those if there is no entry under the get's key.
   bool serve_plain_hit_shared(Key key, uint64_t hash, uint64_t bytes, void* to);
@@ -523,51 +508,5 @@ class Window {
   uint64_t of_others_told_ = 0;  // hits on data fetched by other ranks, as of the last reported get
   uint32_t shared_levels_looks_ = 0;
 };
-
-// Finds the window of a handle on hot paths: a program mostly uses the same window as last time.
-inline Window* find_window(MPI_Win handle) {
-  Window* last = context.last_window;
-  if (last != nullptr && last->handle() == handle) return last;
-  Window* window = context.windows.find(handle);
-  if (!context.threaded) context.last_window = window;
-  return window;
-}
-
-[[gnu::always_inline]] inline bool Window::serve_plain_hit(const GetCall& call) {
-  GetCache* cache = cached_.cache();
-  if (static_cast<uint32_t>(call.target) >= epochs().ranks() || cache == nullptr) return false;
-  if (transparent_) {
-    if (!context.phases.quiet() || !cached_.has_room_to_store() || locks_deferred()) return false;
-    if (!shares_) cache->set_generation(context.acquires.now());
-  }
-  if (call.origin_type != call.target_type || call.origin_count != call.target_count ||
-      call.origin_count <= 0)
-    return false;
-  if (call.origin_type != plain_type_) return false;
-  if (!epochs().open(static_cast<uint32_t>(call.target))) return false;
-  Key key;
-  if (__builtin_mul_overflow(static_cast<int64_t>(call.displacement), plain_unit_,
-                             &key.displacement))
-    return false;
-  key.target = static_cast<uint32_t>(call.target);
-  // a large count: its size is computed with overflow checks elsewhere
-  if (call.origin_count > plain_count_limit) return false;
-  const uint64_t bytes = plain_type_size_ * static_cast<uint64_t>(call.origin_count);
-  // size 0: no type is known yet; a null buffer is an error, which MPI reports
-  if (bytes == 0 || call.origin == nullptr) [[unlikely]]
-    return false;
-  // After a part of an entry, the next get mostly is another part of it.
-  if (parts_follow_ && serve_plain_part(key, bytes, call.origin)) return true;
-  const uint64_t hash = hash_key(key);
-  if (shares_) return serve_plain_hit_shared(key, hash, bytes, call.origin);
-  bool absent = false;
-  const Entry* entry = cache->find_hit(hash, key, bytes, &absent);
-  if (entry == nullptr) return absent && serve_absent(key, hash, bytes, call.origin);
-  if (transparent_ && cached_.polls(key)) return false;
-  copy_word_or_bytes(call.origin, cache->data(*entry), bytes);
-  cache->count_hit(entry, bytes);
-  count_plain_hit(key, bytes);
-  return true;
-}
 
 }  // namespace nearcache::mpi
