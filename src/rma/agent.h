@@ -188,6 +188,8 @@ class Agent {
   }
 
  private:
+  static constexpr uint64_t busy_ns = 500000, lease_ns = 250000;
+
   struct Condition {
     void* object;
     bool (*call)(void*);
@@ -269,13 +271,13 @@ class Agent {
   Pause pause_;  // since its end; has not begun if there was none, or it does not matter
   // since when a thread waits in the host, ns; 0: none does, or there is nothing to do for it
   std::atomic<uint64_t> helped_since_{0};
-  bool timed_ = false;             // the timer is set
-  uint64_t lease_span_ = 0;        // ns that the timer is set for
-  uint64_t lease_end_ = 0;         // ns
-  std::atomic<bool> busy_{false};  // something arrived recently, for the agent or a helper
-  uint64_t busy_until_ = 0;        // ns; then `busy_` ends
-  uint64_t expected_until_ = 0;    // ns; until then a helping thread expects more to arrive
-  int disarms_first_ = 0;          // this many waits disarm the agent before they send
+  bool timed_ = false;              // the timer is set
+  uint64_t lease_span_ = lease_ns;  // ns that the timer is set for
+  uint64_t lease_end_ = 0;          // ns
+  std::atomic<bool> busy_{false};   // something arrived recently, for the agent or a helper
+  uint64_t busy_until_ = 0;         // ns; then `busy_` ends
+  uint64_t expected_until_ = 0;     // ns; until then a helping thread expects more to arrive
+  int disarms_first_ = 0;           // this many waits disarm the agent before they send
   int epoll_ = -1, end_bell_ = -1, timer_ = -1;
   std::unordered_map<int, int> watched_;  // ranks of this node, by descriptor of their process
   std::thread thread_;
