@@ -14,8 +14,8 @@ from . import types
 from .arithmetic_types import promoted
 from .constants import integer, is_zero
 from .convert import Value
-from .local_loops import nodes_of
 from .part import Part
+from .tree import nodes_of
 from .typenames import call, difference_type, identifier, pointer_declarator
 from .upc_ast import StatementExpr
 

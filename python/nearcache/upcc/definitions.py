@@ -11,10 +11,10 @@ from pycparser import c_ast
 
 from . import main_function, types
 from .declare import reshaped
-from .local_loops import addressed_names
 from .part import Part
 from .rewrite import innermost
 from .scope import Scope, Symbol
+from .tree import addressed_names
 from .typenames import call, plain_quals
 from .unit import Function
 

@@ -9,7 +9,7 @@ each side effect happens once.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from pycparser import c_ast
@@ -20,6 +20,7 @@ from .constants import constant_type, is_zero
 from .convert import Place, Value
 from .keywords import old_name_hint
 from .part import Part
+from .tree import SETJMP, called_names
 from .typenames import call, identifier, number, size_type
 from .upc_ast import Range
 
@@ -39,17 +40,8 @@ if TYPE_CHECKING:
     from .typenames import Typenames
     from .unit import Unit
 
-SETJMP = {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "__builtin_setjmp"}
 FUNCTION_NAMES = {"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"}
 KNOWN_NAMES = FUNCTION_NAMES | {"NCUPC_NULL"}
-
-
-def called_names(node: c_ast.Node) -> Iterator[str]:
-    """Return the names of the functions that an expression calls."""
-    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
-        yield node.name.name
-    for _, child in node.children():
-        yield from called_names(child)
 
 
 class Expressions(Part):

@@ -15,9 +15,9 @@ from pycparser import c_ast
 
 from . import types
 from .constants import is_integer
-from .local_loops import mentions
 from .part import Part
 from .scope import Scope
+from .tree import mentions
 from .typenames import call, difference_type, identifier, number
 
 if TYPE_CHECKING:

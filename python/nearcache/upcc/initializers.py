@@ -12,8 +12,8 @@ from pycparser import c_ast
 
 from . import types
 from .convert import Value
-from .local_loops import nodes_of
 from .part import Part
+from .tree import nodes_of
 
 if TYPE_CHECKING:
     from .accesses import Accesses

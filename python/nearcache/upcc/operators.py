@@ -12,8 +12,8 @@ from pycparser import c_ast
 from . import types, upc_ast
 from .arithmetic_types import DIFFERENCE, INT, SIZE, part_of_complex, promoted, usual
 from .convert import Place, Value
-from .expressions import called_names
 from .part import Part
+from .tree import called_names
 from .typenames import call, difference_type, identifier, number, size_type
 
 if TYPE_CHECKING:

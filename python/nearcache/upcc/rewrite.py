@@ -13,9 +13,9 @@ from pycparser import c_ast
 from .constants import UPC_SIZES
 from .convert import Place
 from .declare import is_any_size
-from .local_loops import nodes_of
 from .part import Part
 from .scope import Scope, Symbol
+from .tree import nodes_of
 from .typenames import POINTER, plain_quals
 
 if TYPE_CHECKING:

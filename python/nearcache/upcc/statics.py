@@ -17,7 +17,6 @@ from pycparser import c_ast
 
 from . import types
 from .declare import resized
-from .local_loops import nodes_of
 from .part import Part
 from .rewrite import innermost
 from .scope import Symbol
@@ -29,6 +28,7 @@ from .static_values import (
     with_static_literals,
     with_static_null,
 )
+from .tree import nodes_of
 from .typenames import POINTER, call, identifier, number, plain_type
 
 if TYPE_CHECKING:

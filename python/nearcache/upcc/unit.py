@@ -34,7 +34,7 @@ class Function:
         self.symbol, self.is_main, self.hoisted = symbol, is_main, list(hoisted)
         self.controlled = 0  # number of enclosing upc_forall loops with an affinity
         self.jumps_land = False  # whether it calls setjmp
-        self.addressed: set[str] | None = None  # names whose address it takes (local_loops.py)
+        self.addressed: set[str] | None = None  # names whose address it takes (tree.py)
 
 
 class Unit:
