@@ -48,6 +48,10 @@ class PreloadObject:
     def is_shmem(self) -> bool:
         return self.family in shmem.FAMILIES
 
+    @property
+    def kind(self) -> str:
+        return "OpenSHMEM" if self.is_shmem else "MPI"
+
 
 class Home:
     def __init__(self, path: str | Path) -> None:

@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from nearcache import doctor, home, libraries
+from nearcache import home, libraries
+from nearcache.doctor import checks, launchers, selftest
 from support import launch
 from support.processes import have_ended
 
@@ -23,7 +24,7 @@ from support.processes import have_ended
         (1, "selftest: FAILED wrong values\n", "wrong", "wrong values"),
         (
             1,
-            f"selftest: FAILED {doctor.SINGLE_RANK}\n" * 2,
+            f"selftest: FAILED {selftest.SINGLE_RANK}\n" * 2,
             "wrong",
             "each rank as a job of its own",
         ),
@@ -32,7 +33,7 @@ from support.processes import have_ended
     ],
 )
 def test_outcomes_of_a_self_test_are_told_apart(code, output, level, text):
-    finding = doctor.judge(code, output, 5)
+    finding = selftest.judge(code, output, 5)
     assert finding.level == level and text in finding.text
 
 
@@ -51,15 +52,15 @@ LEFT = "nearcache: a window does not use the RMA engine: it has no network\n"
     ],
 )
 def test_outcomes_of_a_self_test_on_the_engine_are_told_apart(code, output, level, text):
-    finding = doctor.judge_engine("over TCP", code, output, 5)
+    finding = selftest.judge_engine("over TCP", code, output, 5)
     assert finding.level == level and text in finding.text
 
 
 def test_each_fabric_of_the_engine_is_tried(mpi, preload):
     item = next(item for item in home.find().objects() if item.tag == mpi.tag)
-    findings = doctor.engine_findings(item, mpi.mpiexec, item, 60)
+    findings = selftest.engine_findings(item, mpi.mpiexec, item, 60)
     texts = [finding.text for finding in findings]
-    levels = dict(zip(doctor.FABRICS, (finding.level for finding in findings)))
+    levels = dict(zip(selftest.FABRICS, (finding.level for finding in findings)))
     assert levels["socket"] == levels["node"] == "ok", texts
     assert levels["ofi"] in ("ok", "note"), texts  # there may be no libfabric
     assert ["TCP" in text for text in texts] == [True, False, False], texts
@@ -68,10 +69,10 @@ def test_each_fabric_of_the_engine_is_tried(mpi, preload):
 def test_every_mpi_of_the_build_is_found_among_the_launchers():
     if not launch.mpis():
         pytest.skip("there is no build")
-    found = doctor.launchers(doctor.folders(launch.BUILD))
+    found = launchers.launchers(launchers.folders(launch.BUILD))
     tags = {owner.tag for owner in found.values()}
     for mpi in launch.mpis():
-        beside = doctor.launchers([Path(mpi.mpiexec).parent])
+        beside = launchers.launchers([Path(mpi.mpiexec).parent])
         assert mpi.family == "abi" or mpi.tag in tags | {owner.tag for owner in beside.values()}
 
 
@@ -81,7 +82,7 @@ def test_a_launcher_that_is_not_in_path_is_found_beside_its_library(mpi, preload
     prefix = libraries.used_by(item.selftest).mpi.parent.parent
     if not os.access(prefix / "bin" / "mpiexec", os.X_OK):
         pytest.skip("this MPI is the system's")
-    texts = [finding.text for finding in doctor.examine_object(item, {}, False, 60)]
+    texts = [finding.text for finding in checks.examine_object(item, {}, False, 60)]
     assert any(f"launcher {prefix}/bin/mpi" in text for text in texts), texts
 
 
@@ -229,14 +230,15 @@ def test_root_is_told_what_open_mpi_wants(monkeypatch):
     from nearcache.mpi import Mpi
 
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    for name in doctor.ROOT_VARIABLES + doctor.ROOT_VARIABLES_5:
+    for name in launchers.ROOT_VARIABLES + launchers.ROOT_VARIABLES_5:
         monkeypatch.delenv(name, raising=False)
     four, five = (
-        doctor.root_findings(Mpi("openmpi", version, ""))[0].text for version in ("4.1.4", "5.0.11")
+        launchers.root_findings(Mpi("openmpi", version, ""))[0].text
+        for version in ("4.1.4", "5.0.11")
     )
     assert "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" in four and "PRTE" not in four
     assert "PRTE_ALLOW_RUN_AS_ROOT=1" in five
-    assert doctor.root_findings(Mpi("mpich", "4.0.2", "")) == []
+    assert launchers.root_findings(Mpi("mpich", "4.0.2", "")) == []
 
 
 @pytest.mark.parametrize(
@@ -273,7 +275,7 @@ def test_known_defects_of_a_host_are_told(fake_home, tmp_path, name, text, seen,
     from support.programs import fake_library
 
     item = home.PreloadObject("mpich-4.0.2", tmp_path / "object", tmp_path / "selftest")
-    findings = doctor.host_findings(item, fake_library(tmp_path, name, text))
+    findings = checks.host_findings(item, fake_library(tmp_path, name, text))
     told = "\n".join(finding.text for finding in findings)
     assert all(finding.level == "note" for finding in findings)
     assert all(words in told for words in seen) and not any(words in told for words in unseen), told
@@ -283,7 +285,7 @@ def test_known_defects_of_an_openshmem_are_told(fake_home, tmp_path):
     item = home.PreloadObject("oshmem-4.1.4", tmp_path / "object", tmp_path / "selftest")
     assert any(
         "compare-and-swap of 32 bits" in finding.text
-        for finding in doctor.host_findings(item, None)
+        for finding in checks.host_findings(item, None)
     )
 
 
@@ -330,7 +332,7 @@ def upc_object(tmp_path):
 
 
 def test_build_without_upc_is_noted(upc_object):
-    (finding,) = doctor.upc_findings(*upc_object)
+    (finding,) = checks.upc_findings(*upc_object)
     assert finding.level == "note" and "no UPC" in finding.text
 
 
@@ -339,11 +341,11 @@ def test_what_upcc_lacks_is_named(upc_object, monkeypatch):
     (item.path.parent / "libnearcache_upc.a").touch()
     where.upc.parent.mkdir(parents=True)
     where.upc.write_text("{}")
-    monkeypatch.setattr(doctor.importlib.util, "find_spec", lambda name: None)
-    (finding,) = doctor.upc_findings(where, item)
+    monkeypatch.setattr(checks.importlib.util, "find_spec", lambda name: None)
+    (finding,) = checks.upc_findings(where, item)
     assert finding.level == "wrong" and "pycparser" in finding.text
     where.upc.unlink()
-    (finding,) = doctor.upc_findings(where, item)
+    (finding,) = checks.upc_findings(where, item)
     assert "pycparser" in finding.text and "upc.json" in finding.text
 
 
@@ -353,8 +355,8 @@ def test_complete_upc_is_ok_and_an_old_pycparser_is_not(upc_object, monkeypatch)
     (item.path.parent / "libnearcache_upc.a").touch()
     where.upc.parent.mkdir(parents=True)
     where.upc.write_text("{}")
-    (finding,) = doctor.upc_findings(where, item)
+    (finding,) = checks.upc_findings(where, item)
     assert finding.level == ("ok" if sys.version_info >= (3, 11) else "wrong")
     monkeypatch.setattr(pycparser, "__version__", "2.21")
-    (finding,) = doctor.upc_findings(where, item)
+    (finding,) = checks.upc_findings(where, item)
     assert finding.level == "wrong" and "pycparser 3.12 (this is 2.21" in finding.text

@@ -6,7 +6,8 @@ import signal
 import subprocess
 
 import pytest
-from nearcache import build, doctor, ended
+from nearcache import build, ended
+from nearcache.doctor import selftest
 
 
 @pytest.mark.parametrize(
@@ -14,7 +15,7 @@ from nearcache import build, doctor, ended
     [
         (lambda words, log: ended.run_to_its_end(words), signal.SIGTERM),
         (lambda words, log: build.step(words, log), signal.SIGTERM),
-        (lambda words, log: doctor.run(words, 60), signal.SIGKILL),
+        (lambda words, log: selftest.run(words, 60), signal.SIGKILL),
     ],
     ids=["advise", "build", "doctor"],
 )

@@ -4,10 +4,12 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from nearcache import doctor, libraries, mpi, preload
+from nearcache import libraries, mpi, preload
 from nearcache import shmem as openshmem
+from nearcache.doctor import launchers
 from nearcache.errors import Refused
 from nearcache.home import Home
 from support import launch, launch_shmem
@@ -194,8 +196,8 @@ def test_nearest_version_is_chosen(shmem_home):
 
 def test_doctor_finds_the_launcher_of_an_object(shmem, shmem_home):
     item = next(item for item in Home(shmem_home).objects() if item.tag == shmem.tag)
-    found = doctor.launchers([doctor.Path(shmem.oshrun).parent])
-    launcher = doctor.launcher_for(item, found)
+    found = launchers.launchers([Path(shmem.oshrun).parent])
+    launcher = launchers.launcher_for(item, found)
     assert launcher and os.access(launcher, os.X_OK)
 
 
