@@ -4,7 +4,11 @@ how much.
 
 measure.py    runs the program, or takes traces at hand; asks nearcache-simulate
 openshmem.py  the same for OpenSHMEM and UPC, whose cache is another one
-judgement.py  from its answers to advice (advice.py): plain functions of numbers (estimates.py)
+judgement.py  from its answers (answers.py) to advice (advice.py), by
+  traced_run.py, times.py    the run, and how long it would take without a cache
+  safety.py                  which promises it shows to be safe
+  savings.py, sharing.py     what each mode saves, and one cache for the ranks of a node
+  estimates.py               plain functions of numbers
 text.py       advice in words
 """
 

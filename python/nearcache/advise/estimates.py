@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What gets and hits cost, and how much storage and index is enough."""
+"""What gets and hits cost, which savings matter, and how much storage and index is enough."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ PROGRESS_NS, SHARED_HIT_NS = 30.0, 10.0
 ENOUGH = 0.95  # storage is enough when it saves this share of what any storage could
 ENTRY_ROOM = 1.25  # index entries per key, so that the cuckoo index is not full
 LEAST_STORAGE, LEAST_INDEX = 64 << 10, 512
+VERSIONS_BYTES = 1024  # what a validation of mode `coherent` reads of a target
+LEAST_SHARE = 0.01  # of the run: less cannot be told from noise
+LEAST_SECONDS = 0.001  # a rank
+CLEARLY_MORE = 1.2  # times what a simpler way saves, before another takes its place
 
 
 def cost_ns(cost: Cost | Price, gets: float, size: float) -> float:
@@ -21,6 +25,14 @@ def cost_ns(cost: Cost | Price, gets: float, size: float) -> float:
 
 def hit_ns(hit: Price, hits: float, size: float) -> float:
     return cost_ns(hit, hits, size) + hits * PROGRESS_NS
+
+
+def is_worthwhile(saved: float, saved_least: float, wall: float) -> bool:
+    """Return whether a saving, in seconds of a rank, is worth having.
+
+    Load on the machine prolongs the run, and the mean get in proportion, but not the quickest get.
+    """
+    return saved_least >= LEAST_SECONDS and saved >= LEAST_SHARE * wall
 
 
 def power_of_two(value: int, least: int) -> int:

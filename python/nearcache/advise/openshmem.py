@@ -25,8 +25,7 @@ from ..report_counts import api, how_many
 from ..report_file import Report
 from . import text
 from .answers import PageCost, PageRow, PageStudy
-from .estimates import ENOUGH
-from .judgement import LEAST_SECONDS, LEAST_SHARE
+from .estimates import ENOUGH, LEAST_SECONDS, LEAST_SHARE
 from .measure import REPORT, UNCACHED_REPORT, from_report, seconds_of, span_seconds
 
 # of a context's cache, in bytes
