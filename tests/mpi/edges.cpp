@@ -1,22 +1,15 @@
 // Single gets at the edges of what MPI allows: sizes, short-lived datatypes, unusual windows,
 // requests.
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <ucontext.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <utility>
 
 #include "words.h"
 
-// There is an AMD GPU, also where there is none: Nearcache calls this function instead of the
-// system's.
-extern "C" [[gnu::visibility("default")]] int access(const char* path, int mode) noexcept {
-  return std::strcmp(path, "/dev/kfd") == 0 ? 0 : faccessat(AT_FDCWD, path, mode, 0);
-}
+void add_request_cases(std::vector<check::Case>& cases);  // edges_requests.cpp
+void add_device_cases(std::vector<check::Case>& cases);   // edges_devices.cpp
 
 namespace {
 
@@ -578,281 +571,6 @@ void every_policy_evicts_rightly() {
   }
 }
 
-// Gets and messages waited for together, out of order.
-void requests_of_several_kinds_together() {
-  Words words(100);
-  for (int round = 0; round < 4; round++) {
-    if (origin()) {
-      int64_t got[3] = {-1, -1, -1};
-      int message = 0;
-      MPI_Request requests[4];
-      MPI_Status statuses[4];
-      MPI_Irecv(&message, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, &requests[1]);
-      for (const int i : {0, 2, 3}) {
-        MPI_Rget(&got[i ? i - 1 : 0], 1, MPI_INT64_T, 1, 20 + i, 1, MPI_INT64_T, words.win,
-                 &requests[i]);
-      }
-      if (round % 2) {
-        MPI_Waitall(4, requests, statuses);
-        EXPECT_EQ(statuses[1].MPI_SOURCE, 1);
-        EXPECT_EQ(statuses[1].MPI_TAG, 5);
-      } else {
-        int indices[4], many = 0;
-        for (int left = 4; left > 0; left -= many) {
-          MPI_Waitsome(4, requests, &many, indices, MPI_STATUSES_IGNORE);
-          EXPECT(many > 0);
-        }
-      }
-      EXPECT(
-          std::all_of(requests, requests + 4, [](MPI_Request r) { return r == MPI_REQUEST_NULL; }));
-      EXPECT_EQ(message, 77);
-      EXPECT(Words::right(&got[0], 1, 20) && Words::right(&got[1], 1, 22) &&
-             Words::right(&got[2], 1, 23));
-    } else if (check::rank == 1) {
-      const int message = 77;
-      MPI_Send(&message, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
-    }
-  }
-}
-
-// After its wait, an Rget's buffer belongs to the program again; a repeat that was promised its
-// data must not read it later.
-void rget_buffer_reused_after_its_wait() {
-  for (const char* mode : {"transparent", "always"}) {
-    Words words(100, mode);
-    MPI_Datatype strided;
-    MPI_Type_vector(4, 1, 3, MPI_INT64_T, &strided);
-    MPI_Type_commit(&strided);
-    for (int round = 0; origin() && round < 20; round++) {
-      int64_t first[4] = {-1, -1, -1, -1}, repeat[4] = {-1, -1, -1, -1}, plain = -1,
-              plain_repeat = -1;
-      MPI_Request requests[2];
-      MPI_Rget(first, 4, MPI_INT64_T, 1, round, 1, strided, words.win, &requests[0]);
-      MPI_Get(repeat, 4, MPI_INT64_T, 1, round, 1, strided, words.win);
-      MPI_Rget(&plain, 1, MPI_INT64_T, 1, 50 + round, 1, MPI_INT64_T, words.win, &requests[1]);
-      words.get(&plain_repeat, 1, 50 + round);
-      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-      for (int i = 0; i < 4; i++) {
-        EXPECT(Words::right(&first[i], 1, round + 3 * i));
-        first[i] = -55;
-      }
-      EXPECT(Words::right(&plain, 1, 50 + round));
-      plain = -55;
-      words.flush(1);
-      for (int i = 0; i < 4; i++) {
-        EXPECT(Words::right(&repeat[i], 1, round + 3 * i));
-      }
-      EXPECT(Words::right(&plain_repeat, 1, 50 + round));
-    }
-    MPI_Type_free(&strided);
-  }
-}
-
-// The wait for an Rget must also deliver its data if it repeats a get that no flush has completed
-// yet.
-void rget_that_repeats_a_get() {
-  for (const char* mode : {"transparent", "always"}) {
-    Words words(100, mode);
-    for (int round = 0; origin() && round < 20; round++) {
-      int64_t first = -1, repeat = -1;
-      MPI_Request request;
-      words.get(&first, 1, round);
-      MPI_Rget(&repeat, 1, MPI_INT64_T, 1, round, 1, MPI_INT64_T, words.win, &request);
-      MPI_Wait(&request, MPI_STATUS_IGNORE);
-      EXPECT(Words::right(&repeat, 1, round));
-      words.flush(1);
-      EXPECT(Words::right(&first, 1, round));
-    }
-  }
-}
-
-// A query that finds a request complete returns the buffer to the program; the wait is too late to
-// take the data.
-void rget_buffer_reused_after_a_query() {
-  enum { one, all, any, some };
-  for (int how = one; how <= some; how++) {
-#if MPI_VERSION < 4 || (MPI_VERSION == 4 && MPI_SUBVERSION < 1)
-    if (how != one) continue;
-#endif
-    for (const char* mode : {"transparent", "always"}) {
-      Words words(100, mode);
-      if (!origin()) continue;
-      int64_t got[2] = {-1, -1}, joined = -1;
-      MPI_Request requests[2];
-      for (int i = 0; i < 2; i++)
-        MPI_Rget(&got[i], 1, MPI_INT64_T, 1, 30 + 7 * i, 1, MPI_INT64_T, words.win, &requests[i]);
-      words.get(&joined, 1, 30);
-      for (bool found[2] = {false, false}; !found[0] || !found[1];) {
-        int done = 0, index = MPI_UNDEFINED, indices[2] = {0, 0};
-        if (how == one) {
-          for (int i = 0; i < 2; i++) {
-            MPI_Request_get_status(requests[i], &done, MPI_STATUS_IGNORE);
-            if (done && !std::exchange(found[i], true)) got[i] = -55;
-          }
-#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
-        } else if (how == all) {
-          MPI_Request_get_status_all(2, requests, &done, MPI_STATUSES_IGNORE);
-          if (done) found[0] = found[1] = true, got[0] = got[1] = -55;
-        } else if (how == any) {
-          for (int i = 0; i < 2; i++) {
-            MPI_Request pair[2] = {MPI_REQUEST_NULL, requests[i]};
-            MPI_Request_get_status_any(2, pair, &index, &done, MPI_STATUS_IGNORE);
-            if (done && index == 1 && !std::exchange(found[i], true)) got[i] = -55;
-          }
-        } else {
-          for (int i = 0; i < 2; i++) {
-            MPI_Request pair[2] = {MPI_REQUEST_NULL, requests[i]};
-            MPI_Request_get_status_some(2, pair, &done, indices, MPI_STATUSES_IGNORE);
-            if (done == 1 && indices[0] == 1 && !std::exchange(found[i], true)) got[i] = -55;
-          }
-#endif
-        }
-        (void)index, (void)indices;
-      }
-      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-      words.flush(1);
-      EXPECT(Words::right(&joined, 1, 30));
-      EXPECT(words.read(1, 30) && words.read(1, 37));
-    }
-  }
-}
-
-// Requests that are complete at once may have the same handle, and the one that is freed is not
-// that whose buffer the program may change.
-void rget_buffer_reused_after_another_was_freed() {
-  for (int way = 0; way < 4; way++) {
-    Words words(100, way % 2 == 0 ? "transparent" : "always", {}, way >= 2);
-    for (int round = 0; origin() && round < 3; round++) {
-      int64_t got[3] = {-1, -1, -1};
-      MPI_Request requests[3];
-      for (int i = 0; i < 3; i++)
-        MPI_Rget(&got[i], 1, MPI_INT64_T, 1, 10 * round + i, 1, MPI_INT64_T, words.win,
-                 &requests[i]);
-      MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-      if (MPI_Request_free(&requests[1]) != MPI_SUCCESS)  // Open MPI frees none that is complete
-        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
-      MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
-      MPI_Wait(&requests[2], MPI_STATUS_IGNORE);
-      EXPECT(Words::right(&got[2], 1, 10 * round + 2));
-      got[2] = -55;
-      MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
-      EXPECT(Words::right(&got[0], 1, 10 * round));
-      got[0] = -55;
-      words.flush(1);
-      EXPECT(Words::right(&got[1], 1, 10 * round + 1));
-      for (int i = 0; i < 3; i++) EXPECT(words.read(1, 10 * round + i));
-    }
-  }
-}
-
-// A flush also completes a request's get; the program must still wait for the request.
-void rget_completed_by_flush() {
-  Words words(100);
-  for (int round = 0; origin() && round < 3; round++) {
-    int64_t first = -1, second = -1;
-    MPI_Request requests[2];
-    MPI_Rget(&first, 1, MPI_INT64_T, 1, 8, 1, MPI_INT64_T, words.win, &requests[0]);
-    MPI_Rget(&second, 1, MPI_INT64_T, 1, 8, 1, MPI_INT64_T, words.win, &requests[1]);
-    words.flush(1);
-    EXPECT(Words::right(&first, 1, 8) && Words::right(&second, 1, 8));
-    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    EXPECT(requests[0] == MPI_REQUEST_NULL && requests[1] == MPI_REQUEST_NULL);
-  }
-}
-
-// The requests of served Rgets are complete and may all be the same; however and in whatever order
-// they are waited for, the result is that of MPI.
-void requests_of_served_rgets() {
-  constexpr int count = 6;
-  Words words(2000);
-  if (!origin()) {
-    return;
-  }
-  int64_t got[count], at = 0;
-  MPI_Request requests[count];
-  const auto rgets = [&](int n) {
-    for (int i = 0; i < n; i++) {
-      got[i] = -1;
-      MPI_Rget(&got[i], 1, MPI_INT64_T, 1, i, 1, MPI_INT64_T, words.win, &requests[i]);
-      EXPECT(requests[i] != MPI_REQUEST_NULL);
-    }
-  };
-  const auto done = [&](int n) {
-    for (int i = 0; i < n; i++) {
-      EXPECT(Words::right(&got[i], 1, i) && requests[i] == MPI_REQUEST_NULL);
-    }
-  };
-  const auto waitall = [&](int n) { MPI_Waitall(n, requests, MPI_STATUSES_IGNORE); };
-  rgets(count);
-  waitall(count);
-  const auto before = check::stats(words.win);
-  for (int turn = 0; turn < 100; turn++) {
-    rgets(count);
-    EXPECT_CACHED(requests[0] == requests[1]);
-    for (const int i : {3, 1, 5, 0}) {
-      MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
-    }
-    int flag = 0;
-    MPI_Status status;
-    MPI_Request_get_status(requests[2], &flag, &status);
-    EXPECT(flag && requests[2] != MPI_REQUEST_NULL);
-    MPI_Test(&requests[2], &flag, MPI_STATUS_IGNORE);
-    EXPECT(flag);
-    MPI_Wait(&requests[4], &status);
-    done(count);
-    rgets(count);
-    waitall(count);
-    done(count);
-    // Together with one that MPI fetches: each is found once.
-    rgets(2);
-    MPI_Rget(&got[2], 1, MPI_INT64_T, 1, 100 + at, 1, MPI_INT64_T, words.win, &requests[2]);
-    int found[3] = {};
-    for (int i = 0, index = 0; i < 3; i++) {
-      MPI_Waitany(3, requests, &index, MPI_STATUS_IGNORE);
-      if (EXPECT(index >= 0 && index < 3)) {
-        found[index]++;
-      }
-    }
-    EXPECT(found[0] == 1 && found[1] == 1 && found[2] == 1);
-    done(2);
-    EXPECT(Words::right(&got[2], 1, 100 + at++));
-    // One that is fetched is waited for together with, and after, one that is served.
-    MPI_Rget(&got[1], 1, MPI_INT64_T, 1, 500 + at, 1, MPI_INT64_T, words.win, &requests[1]);
-    rgets(1);
-    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
-    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
-    done(1);
-    EXPECT(Words::right(&got[1], 1, 500 + at));
-  }
-  EXPECT_CACHED(check::stats(words.win).hits_full - before.hits_full >= 100 * (2 * count + 3));
-  // MPI's own requests are unchanged.
-  for (int i = 0; i < count; i++) {
-    MPI_Rget(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, 0, MPI_BYTE, words.win, &requests[i]);
-  }
-  waitall(count);
-  EXPECT(requests[0] == MPI_REQUEST_NULL && requests[count - 1] == MPI_REQUEST_NULL);
-}
-
-// The cost of Rgets is measured, however they are waited for.
-void cost_of_rgets_is_known() {
-  for (const bool test : {false, true}) {
-    for (const char* mode : {"always", "transparent"}) {
-      Words words(100, mode);
-      for (int i = 0; origin() && i < 10; i++) {
-        int64_t got = -1;
-        MPI_Request request;
-        MPI_Rget(&got, 1, MPI_INT64_T, 1, i, 1, MPI_INT64_T, words.win, &request);
-        for (int done = 0; test && !done;) {
-          MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        }
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        EXPECT(Words::right(&got, 1, i));
-      }
-      EXPECT_CACHED(!origin() || check::stats(words.win).remote_ns > 0);
-    }
-  }
-}
-
 void gets_of_own_rank_are_counted_apart() {
   Words words(50);
   EXPECT(words.read(check::rank, 3) && words.read(check::rank, 3));
@@ -1032,158 +750,6 @@ void gets_outside_an_epoch_count_no_bytes() {
   MPI_Win_lock_all(0, words.win);
 }
 
-// A stand-in for a GPU driver, which stays loaded.
-class Driver {
- public:
-  explicit Driver(const char* name) {
-    char program[4096] = {};
-    EXPECT(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
-    const std::string folder = std::string(program).substr(0, std::string(program).rfind('/'));
-    library_ = dlopen((folder + "/../fake_driver/" + name).c_str(), RTLD_NOW);
-    EXPECT(library_ != nullptr);
-  }
-  explicit operator bool() const { return library_ != nullptr; }
-
-  int64_t* allocate(size_t bytes, void* at = nullptr) const {
-    return (int64_t*)call<void*>("fake_driver_allocate", at, bytes);
-  }
-  void free() const { call<void>("fake_driver_free"); }
-  long questions() const { return call<long>("fake_driver_questions"); }
-  template <class Result, class... Arguments>
-  Result call(const char* name, Arguments... arguments) const {
-    return reinterpret_cast<Result (*)(Arguments...)>(dlsym(library_, name))(arguments...);
-  }
-
- private:
-  void* library_;
-};
-
-constexpr size_t device_bytes = 1 << 18;
-
-// Gets into memory of a device, which must bypass the cache, or into other memory, which must hit.
-void get_into(const Words& words, int64_t* to, bool device, const char* what) {
-  const auto before = check::stats(words.win);
-  std::fill_n(to, 8, -1);
-  words.get(to, 1, 50, 8);
-  words.flush(1);
-  EXPECT(Words::right(to, 1, 50, 8));
-  const auto after = check::stats(words.win);
-  check::expect(!check::cached() || (after.bypassed - before.bypassed == device &&
-                                     after.hits_full - before.hits_full == !device),
-                "%s: %d bypassed, %d hits", what, (int)(after.bypassed - before.bypassed),
-                (int)(after.hits_full - before.hits_full));
-}
-
-// The processor must not access a GPU's memory: only MPI performs gets into it, including repeated
-// gets and gets of cached bytes.
-void leave_device_memory_alone(const Driver& driver) {
-  auto* device = driver.allocate(device_bytes);
-  for (const char* mode : {"transparent", "always"}) {
-    Words words(200, mode);
-    if (!origin()) continue;
-    for (int round = 0; round < 3; round++) {
-      words.get(&device[round], 1, 50, 8);
-      words.get(&device[100], 1, 50, 8);
-      words.flush(1);
-      EXPECT(Words::right(&device[round], 1, 50, 8) && Words::right(&device[100], 1, 50, 8));
-    }
-    EXPECT_CACHED(check::stats(words.win).bypassed == 6 && check::stats(words.win).entries == 0);
-    EXPECT(words.read(1, 50, 8) && words.read(1, 50, 8));
-    words.get(device, 1, 50, 8);
-    words.flush(1);
-    EXPECT(Words::right(device, 1, 50, 8));
-    EXPECT_CACHED(check::stats(words.win).bypassed == 7);
-    MPI_Request request;
-    MPI_Rget(&device[7], 1, MPI_INT64_T, 1, 90, 1, MPI_INT64_T, words.win, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    EXPECT(Words::right(&device[7], 1, 90));
-    EXPECT_CACHED(check::stats(words.win).bypassed == 8);
-    EXPECT_CACHED(strcmp(mode, "always") != 0 || check::stats(words.win).hits_full == 1);
-  }
-  EXPECT_CACHED(!origin() || driver.questions() > 0);
-  driver.free();
-}
-
-// Memory that the driver frees may at once be reused by the program, and vice versa.
-void follow_memory_that_changes_hands(const Driver& driver) {
-  Words words(200);
-  auto* memory = driver.allocate(device_bytes);
-  if (!origin()) return driver.free();
-  EXPECT(words.read(1, 50, 8));
-  get_into(words, memory, true, "a device's");
-  driver.free();
-  EXPECT(mmap(memory, device_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-              -1, 0) == memory);
-  get_into(words, memory, false, "the program's again");
-  get_into(words, memory, false, "the program's still");
-  munmap(memory, device_bytes);
-  driver.allocate(device_bytes, memory);
-  get_into(words, memory, true, "a device's again");
-  driver.free();
-}
-
-// The stack of a thread or fiber may be anywhere, with device memory between it and the first
-// stack.
-void tell_stacks_apart(const Driver& driver) {
-  Words words(200);
-  auto* stack = (char*)mmap(nullptr, 2 * device_bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  static int64_t* device;
-  device = driver.allocate(device_bytes, stack + device_bytes);
-  if (origin()) {
-    EXPECT(words.read(1, 50, 8));
-    static const Words* there;
-    static ucontext_t here, fiber;
-    there = &words;
-    getcontext(&fiber);
-    fiber.uc_stack.ss_sp = stack;
-    fiber.uc_stack.ss_size = device_bytes;
-    fiber.uc_link = &here;
-    makecontext(
-        &fiber, [] { get_into(*there, device, true, "a device's, from a fiber"); }, 0);
-    swapcontext(&here, &fiber);
-  }
-  driver.free();
-  munmap(stack, device_bytes);
-}
-
-// HIP reports an error for the program's own memory. The program must not see that error, and an
-// error of its own that it has not queried yet must not be lost.
-void keep_errors_for_the_program(const Driver& driver, const Words& words) {
-  auto* memory = (int64_t*)mmap(nullptr, device_bytes, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  get_into(words, memory, false, "the program's");
-  EXPECT_EQ(driver.call<int>("hipPeekAtLastError"), 0);
-  driver.call<void>("fake_driver_fail", 7);
-  get_into(words, memory, true, "nothing can be asked");
-  EXPECT_EQ(driver.call<int>("hipGetLastError"), 7);
-  munmap(memory, device_bytes);
-}
-
-// The last case, as drivers stay loaded. Each driver is found although others were loaded before,
-// and by windows that already existed.
-void device_memory_is_left_to_mpi() {
-  Words older(200);
-  if (origin()) EXPECT(older.read(1, 50, 8));
-  for (const char* name : {"libcuda.so.1", "libamdhip64.so.6", "libze_loader.so.1"}) {
-    // The MPI may have loaded the real one, which is asked then (Debian 13: UCX loads HIP, hwloc
-    // Level Zero).
-    const char* older_name = strcmp(name, "libamdhip64.so.6") == 0 ? "libamdhip64.so.5" : name;
-    if (dlopen(name, RTLD_LAZY | RTLD_NOLOAD) || dlopen(older_name, RTLD_LAZY | RTLD_NOLOAD))
-      continue;
-    const Driver driver(name);
-    if (!driver) return;
-    leave_device_memory_alone(driver);
-    follow_memory_that_changes_hands(driver);
-    tell_stacks_apart(driver);
-    auto* device = driver.allocate(device_bytes);
-    if (origin()) get_into(older, device, true, name);
-    if (origin() && strcmp(name, "libamdhip64.so.6") == 0)
-      keep_errors_for_the_program(driver, older);
-    driver.free();
-  }
-}
-
 // The bytes that a put touches are unknown if ranks have different displacement units; the put
 // drops everything cached of its target.
 void put_where_units_differ() {
@@ -1308,54 +874,47 @@ void window_that_is_refused_is_left_alone() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return check::run(argc, argv, 2, {
-    {"longer_get_is_a_partial_hit", longer_get_is_a_partial_hit},
-        {"parts_and_overlaps_of_cached_gets", parts_and_overlaps_of_cached_gets},
-        {"parts_into_gaps_and_beside_the_displacement",
-         parts_into_gaps_and_beside_the_displacement},
-        {"neighbours_of_small_gets_come_with_lines", neighbours_of_small_gets_come_with_lines},
-        {"lines_end_with_the_smallest_window", lines_end_with_the_smallest_window},
-        {"lines_end_where_addresses_are_reserved",
-         [] { lines_end_where_nothing_can_be_read(false); }},
-        {"lines_of_a_window_of_all_memory", [] { lines_end_where_nothing_can_be_read(true); }},
-        {"growing_gets_in_one_epoch", growing_gets_in_one_epoch},
-        {"several_windows_at_once", several_windows_at_once},
-        {"datatype_freed_before_the_flush", datatype_freed_before_the_flush},
-        {"datatype_handle_reused", datatype_handle_reused},
-        {"datatypes_of_very_many_parts", datatypes_of_very_many_parts},
-        {"bottom_with_absolute_addresses", bottom_with_absolute_addresses},
-        {"get_accumulate_as_a_get", get_accumulate_as_a_get},
-        {"displacement_unit_of_each_rank", displacement_unit_of_each_rank},
-        {"communicator_freed_and_reordered", communicator_freed_and_reordered},
-        {"memory_of_a_dynamic_window_is_cached", memory_of_a_dynamic_window_is_cached},
-        {"memory_is_attached_anew", memory_is_attached_anew},
-        {"memory_is_attached_anew_elsewhere", memory_is_attached_anew_elsewhere},
-        {"shared_window_is_right", shared_window_is_right},
-        {"sizes_about_the_limit", sizes_about_the_limit},
-        {"every_policy_evicts_rightly", every_policy_evicts_rightly},
-        {"requests_of_several_kinds_together", requests_of_several_kinds_together},
-        {"rget_buffer_reused_after_its_wait", rget_buffer_reused_after_its_wait},
-        {"rget_buffer_reused_after_a_query", rget_buffer_reused_after_a_query},
-        {"rget_that_repeats_a_get", rget_that_repeats_a_get},
-        {"rget_buffer_reused_after_another_was_freed", rget_buffer_reused_after_another_was_freed},
-        {"rget_completed_by_flush", rget_completed_by_flush},
-        {"cost_of_rgets_is_known", cost_of_rgets_is_known},
-        {"requests_of_served_rgets", requests_of_served_rgets},
+  std::vector<check::Case> cases = {
+      {"longer_get_is_a_partial_hit", longer_get_is_a_partial_hit},
+      {"parts_and_overlaps_of_cached_gets", parts_and_overlaps_of_cached_gets},
+      {"parts_into_gaps_and_beside_the_displacement", parts_into_gaps_and_beside_the_displacement},
+      {"neighbours_of_small_gets_come_with_lines", neighbours_of_small_gets_come_with_lines},
+      {"lines_end_with_the_smallest_window", lines_end_with_the_smallest_window},
+      {"lines_end_where_addresses_are_reserved",
+       [] { lines_end_where_nothing_can_be_read(false); }},
+      {"lines_of_a_window_of_all_memory", [] { lines_end_where_nothing_can_be_read(true); }},
+      {"growing_gets_in_one_epoch", growing_gets_in_one_epoch},
+      {"several_windows_at_once", several_windows_at_once},
+      {"datatype_freed_before_the_flush", datatype_freed_before_the_flush},
+      {"datatype_handle_reused", datatype_handle_reused},
+      {"datatypes_of_very_many_parts", datatypes_of_very_many_parts},
+      {"bottom_with_absolute_addresses", bottom_with_absolute_addresses},
+      {"get_accumulate_as_a_get", get_accumulate_as_a_get},
+      {"displacement_unit_of_each_rank", displacement_unit_of_each_rank},
+      {"communicator_freed_and_reordered", communicator_freed_and_reordered},
+      {"memory_of_a_dynamic_window_is_cached", memory_of_a_dynamic_window_is_cached},
+      {"memory_is_attached_anew", memory_is_attached_anew},
+      {"memory_is_attached_anew_elsewhere", memory_is_attached_anew_elsewhere},
+      {"shared_window_is_right", shared_window_is_right},
+      {"sizes_about_the_limit", sizes_about_the_limit},
+      {"every_policy_evicts_rightly", every_policy_evicts_rightly}};
 #if MPI_VERSION >= 4
-        {"large_count_gets", large_count_gets},
+  cases.insert(cases.end(), {{"large_count_gets", large_count_gets}});
 #endif
-        {"bytes_are_counted_while_the_cache_sleeps", bytes_are_counted_while_the_cache_sleeps},
-        {"gets_outside_an_epoch_count_no_bytes", gets_outside_an_epoch_count_no_bytes},
-        {"gets_of_own_rank_are_counted_apart", gets_of_own_rank_are_counted_apart},
-        {"get_of_own_rank_sees_own_stores", get_of_own_rank_sees_own_stores},
-        {"window_wakes_from_its_pause", window_wakes_from_its_pause},
-        {"put_of_a_window_that_pauses", put_of_a_window_that_pauses},
-        {"gets_of_a_window_that_pauses", gets_of_a_window_that_pauses},
-        {"device_memory_is_left_to_mpi", device_memory_is_left_to_mpi},
-        {"put_where_units_differ", put_where_units_differ},
-        {"flush_of_nothing_is_an_acquire", flush_of_nothing_is_an_acquire},
-        {"window_that_is_refused_is_left_alone", window_that_is_refused_is_left_alone}, {
-      "wrong_arguments_are_errors", wrong_arguments_are_errors
-    }
-  });
+  cases.insert(
+      cases.end(),
+      {{"bytes_are_counted_while_the_cache_sleeps", bytes_are_counted_while_the_cache_sleeps},
+       {"gets_outside_an_epoch_count_no_bytes", gets_outside_an_epoch_count_no_bytes},
+       {"gets_of_own_rank_are_counted_apart", gets_of_own_rank_are_counted_apart},
+       {"get_of_own_rank_sees_own_stores", get_of_own_rank_sees_own_stores},
+       {"window_wakes_from_its_pause", window_wakes_from_its_pause},
+       {"put_of_a_window_that_pauses", put_of_a_window_that_pauses},
+       {"gets_of_a_window_that_pauses", gets_of_a_window_that_pauses},
+       {"put_where_units_differ", put_where_units_differ},
+       {"flush_of_nothing_is_an_acquire", flush_of_nothing_is_an_acquire},
+       {"window_that_is_refused_is_left_alone", window_that_is_refused_is_left_alone},
+       {"wrong_arguments_are_errors", wrong_arguments_are_errors}});
+  add_request_cases(cases);
+  add_device_cases(cases);
+  return check::run(argc, argv, 2, cases);
 }
