@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shmem/network_model.h"
 
-#include "base/link_model.h"
 #include "front/deadlines.h"
+#include "front/network_model.h"
 #include "shmem/context.h"
 #include "shmem/next.h"
 
@@ -11,10 +11,9 @@ namespace {
 
 void cover(Next* table);
 
-struct Model {
-  bool installed = false;
-  LinkModel link;
-  NextLayer layer{LayerPlace::network_model, cover};
+struct Model : NetworkModel<Next> {
+  Model() : NetworkModel(cover) {}
+
   Deadlines<uint64_t> deadlines;  // by context
 };
 
@@ -101,21 +100,11 @@ void cover(Next* table) {
 
 }  // namespace
 
-std::string network_model_install(const std::string& text) {
-  Model& m = model();
-  if (text.empty() || m.installed) return {};
-  std::string wrong = m.link.set(text);
-  if (!wrong.empty()) return wrong;
-  m.installed = true;
-  install(&m.layer);
-  return {};
-}
+std::string network_model_install(const std::string& text) { return model().set(text); }
 
 bool network_modelled() { return model().installed; }
 
-std::string network_model_label() {
-  return model().installed ? model().link.label() : std::string();
-}
+std::string network_model_label() { return model().label(); }
 
 void model_answer(const Channel* channel, int pe, size_t bytes) {
   if (network_modelled() && channel != nullptr) answer(channel->handle(), pe, bytes, [] {});

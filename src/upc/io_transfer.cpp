@@ -31,33 +31,8 @@ FilePlace move_on(FilePlace place, size_t bytes) {
   return {place.at + static_cast<upc_off_t>(bytes)};
 }
 
-class FileRuns {
- public:
-  using Address = FilePlace;
-  FileRuns(const upc_filevec* list, size_t count) : at_(list), left_(count) {}
-  bool there() const { return left_ != 0; }
-  Address address() const { return {at_->offset}; }
-  size_t bytes() const { return at_->len; }
-  void next() { ++at_, --left_; }
-
- private:
-  const upc_filevec* at_;
-  size_t left_;
-};
-
-class LocalRuns {
- public:
-  using Address = void*;
-  LocalRuns(const upc_local_memvec* list, size_t count) : at_(list), left_(count) {}
-  bool there() const { return left_ != 0; }
-  Address address() const { return at_->baseaddr; }
-  size_t bytes() const { return at_->len; }
-  void next() { ++at_, --left_; }
-
- private:
-  const upc_local_memvec* at_;
-  size_t left_;
-};
+using FileRuns = VectorRuns<upc_filevec, FilePlace, &upc_filevec::offset>;
+using LocalRuns = VectorRuns<upc_local_memvec, void*, &upc_local_memvec::baseaddr>;
 
 // The blocks of arrays, each a run. Leaves out the first `skip` bytes of the first array.
 class SharedRuns {

@@ -22,13 +22,14 @@ inline const void* move_on(const void* p, size_t bytes) {
 // Each kind of runs has a type Address, address() and bytes() of the current run, next(), and
 // there(), which is false after the last run.
 
-template <class Vector, class Address_>
+// `begin`: the member of a Vector that says where a run begins; `len` is its number of bytes.
+template <class Vector, class Address_, auto begin = &Vector::addr>
 class VectorRuns {
  public:
   using Address = Address_;
   VectorRuns(const Vector* list, size_t count) : at_(list), left_(count) {}
   bool there() const { return left_ != 0; }
-  Address address() const { return at_->addr; }
+  Address address() const { return Address{at_->*begin}; }
   size_t bytes() const { return at_->len; }
   void next() { ++at_, --left_; }
 

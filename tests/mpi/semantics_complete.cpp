@@ -91,6 +91,17 @@ void changed() {
   }
 }
 
+// The target changes its memory while all hold an epoch.
+void changes_in_epoch(Window& window) {
+  check::hidden_barrier();
+  if (check::rank == target) {
+    change_in_epoch(window);
+  } else {
+    window.version++;
+  }
+  changed();
+}
+
 // The first get and its repeat: the repeat is a pending hit, and both see the current contents.
 // (With neighbours it may be a full hit on what one of them has fetched by then, or a miss while
 // that is being replaced.)
@@ -125,13 +136,7 @@ void run_flushing(const Epoch& epoch, bool allocate) {
     epoch.open(window.win);
     for (int turn = 0; turn < 3; turn++) {
       read_twice(window, epoch);
-      check::hidden_barrier();
-      if (check::rank == target) {
-        change_in_epoch(window);
-      } else {
-        window.version++;
-      }
-      changed();
+      changes_in_epoch(window);
     }
     MPI_Win_unlock_all(window.win);
   });
@@ -202,13 +207,7 @@ void run_request(const Waiting& waiting, bool allocate) {
         EXPECT(requests[1] == MPI_REQUEST_NULL);
         EXPECT_EQ(repeat, value(window.version, place));
       }
-      check::hidden_barrier();
-      if (check::rank == target) {
-        change_in_epoch(window);
-      } else {
-        window.version++;
-      }
-      changed();
+      changes_in_epoch(window);
     }
     MPI_Win_unlock_all(window.win);
   });

@@ -31,6 +31,12 @@ READ = re.compile(
 )
 
 
+def check_with_threads(result):
+    if result.lines("skipped"):
+        pytest.skip("this MPI has no threads")
+    result.check()
+
+
 @pytest.mark.few_mpis
 @pytest.mark.parametrize("fabric, memory, mode", WAYS, ids=["-".join(each) for each in WAYS])
 def test_windows_that_the_engine_does_are_as_the_standard_has_them(
@@ -251,9 +257,7 @@ def test_threads_that_make_first_windows_at_once_set_the_engine_up_together(mpi,
         env={"NEARCACHE_RMA": "on", "NEARCACHE_MODE": mode, "NEARCACHE_VERBOSE": "2"},
         timeout=60,
     )
-    if result.lines("skipped"):
-        pytest.skip("this MPI has no threads")
-    result.check()
+    check_with_threads(result)
     assert result.lines("ok") == ["ok of_threads"]
     assert "not use the RMA engine" not in result.output
 
@@ -279,9 +283,7 @@ def test_threads_use_windows_at_the_same_time(mpi, preload, fabric):
         "NEARCACHE_VERBOSE": "2",
     }
     result = launch.run(mpi, 2, "rma_threads", env=env)
-    if result.lines("skipped"):
-        pytest.skip("this MPI has no threads")
-    result.check()
+    check_with_threads(result)
     assert len(result.lines("ok")) == 6
     assert "not use the RMA engine" not in result.output
 
@@ -297,9 +299,7 @@ def test_of_the_engines_threads_one_at_a_time_makes_or_frees_a_window_of_the_hos
         below=[mpi.binary("libshim_mpi.so")],
         env={"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_VERBOSE": "2"},
     )
-    if result.lines("skipped"):
-        pytest.skip("this MPI has no threads")
-    result.check()
+    check_with_threads(result)
     assert result.lines("ok") == ["ok of_threads"]
     assert "not use the RMA engine" not in result.output
 
@@ -336,9 +336,7 @@ def test_ranks_with_another_version_or_byte_order_are_refused(mpi, preload):
     env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_VERBOSE": "2"}
     shim = [mpi.binary("libshim_mpi.so")]
     result = launch.run(mpi, 3, "rma_first", *words, below=shim, env=env)
-    if result.lines("skipped"):
-        pytest.skip("this MPI has no threads")
-    result.check()
+    check_with_threads(result)
     assert result.lines("ok") == ["ok with_another_engine"]
     # the hidden window, whose communicator is another one: the shim distorts once
     assert result.output.count("a window uses the RMA engine") == 3

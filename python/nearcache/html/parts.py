@@ -11,6 +11,8 @@ from markupsafe import Markup
 from ..report_counts import ACCESS_TYPES
 
 Widths = tuple[tuple[str, int], ...]  # (width class, px)
+Columns = Sequence[tuple[str, str]]  # (heading, "text" or "number")
+SHOWN = 16  # rows of a table shown before the fold
 # A drawing is made once per width, so that its text always has the same size; the style sheet shows
 # the one that fits.
 FULL: Widths = (("wide", 1120), ("medium", 540), ("narrow", 330))
@@ -21,11 +23,8 @@ LABELS = {name: label for name, label, _ in ACCESS_TYPES}
 @dataclass
 class Table:
     caption: str
-    columns: Sequence[tuple[str, str]]  # (heading, "text" or "number")
+    columns: Columns
     rows: Sequence[Sequence[str]]
-    note: str = ""
-    shown: int = 0  # rows shown before the fold; 0: all
-    header: bool = True  # the first column names the row
 
 
 @dataclass
@@ -51,6 +50,20 @@ class Section:
     tables: list[Table] = field(default_factory=list)
     folded: list[Table] = field(default_factory=list)  # tables that are collapsed at first
     missing: str = ""
+
+    def show(
+        self,
+        caption: str,
+        columns: Columns,
+        rows: Sequence[Sequence[str]],
+        what: str,
+        which: str = "other",
+    ) -> None:
+        """Make a table of `what` the section's; `which` of them are folded."""
+        self.tables = [Table(caption, columns, rows[:SHOWN])]
+        if len(rows) > SHOWN:
+            folded = f"The {which} {len(rows) - SHOWN} {what}"
+            self.folded = [Table(folded, columns, rows[SHOWN:])]
 
 
 def drawings(widths: Widths, draw: Callable[[str, int], Markup]) -> list[tuple[str, Markup]]:

@@ -16,7 +16,6 @@ from .svg import Ticks
 BARS = 32  # more ranks share bars: at 400 px, single bars would be thinner than their outlines
 EVEN = 1.1  # times the mean: below this, concentration is not worth a sentence
 LISTED = 256  # targets that a report has at most (src/telemetry/report_details.cpp)
-SHOWN = 16  # rows of a table shown before the fold
 
 
 def _groups(
@@ -186,10 +185,8 @@ def targets(document: Report) -> Section:
         ("bytes asked for", "number"),
         ("from the cache", "number"),
     ]
-    part.tables = [Table(f"Gets by target {one}, most first", columns, cells[:SHOWN])]
-    if len(cells) > SHOWN:
-        which = "next" if cut else "other"
-        part.folded = [Table(f"The {which} {len(cells) - SHOWN} targets", columns, cells[SHOWN:])]
+    which = "next" if cut else "other"
+    part.show(f"Gets by target {one}, most first", columns, cells, "targets", which)
     part.words = [_concentration(rows[0], gets, count, one)]
     if api(document) == "OpenSHMEM":
         part.words.append(HITS_ARE_ESTIMATES)

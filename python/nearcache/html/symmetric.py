@@ -7,21 +7,7 @@ from __future__ import annotations
 from ..report_counts import HITS_ARE_ESTIMATES, by_dropped, by_gets, bytes_text, dropped_of_network
 from ..report_parts import Acquire, Counters, Details
 from . import scale
-from .parts import Section, Table, counted
-
-SHOWN = 16  # rows of a table shown before the fold
-
-
-def _shown(
-    part: Section,
-    caption: str,
-    rest: str,
-    columns: list[tuple[str, str]],
-    cells: list[list[str]],
-) -> None:
-    part.tables = [Table(caption, columns, cells[:SHOWN])]
-    if len(cells) > SHOWN:
-        part.folded = [Table(f"The other {len(cells) - SHOWN} {rest}", columns, cells[SHOWN:])]
+from .parts import Section, counted
 
 
 def objects(details: Details | None) -> Section:
@@ -59,7 +45,7 @@ def objects(details: Details | None) -> Section:
         ]
         for row in rows
     ]
-    _shown(part, "Gets by symmetric object, most first", "objects", columns, cells)
+    part.show("Gets by symmetric object, most first", columns, cells, "objects")
     part.words = [
         "The size is that of one PE's part; all else is the sum over PEs. " + HITS_ARE_ESTIMATES
     ]
@@ -99,7 +85,7 @@ def acquires(details: Details | None, totals: Counters) -> Section:
         ]
         for row in rows
     ]
-    _shown(part, "Acquires by call, those that dropped most first", "calls", columns, cells)
+    part.show("Acquires by call, those that dropped most first", columns, cells, "calls")
     part.words = [
         "After these calls a PE may know of other PEs' writes, so nothing that it read before is "
         f"served any more. {dropped_of_network(rows, totals)}"

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/link_model.h"
 #include "front/deadlines.h"
 #include "front/handle_bits.h"
+#include "front/network_model.h"
 #include "mpi/process/next.h"
 #include "mpi/types/type_table.h"
 
@@ -29,10 +29,9 @@ struct DeadlineHash {
 
 void cover(RmaNext* table);
 
-struct Model {
-  bool installed = false;
-  LinkModel link;
-  RmaLayer layer{LayerPlace::network_model, cover};
+struct Model : NetworkModel<RmaNext> {
+  Model() : NetworkModel(cover) {}
+
   Deadlines<Deadline, DeadlineHash> deadlines;
   std::mutex mutex;  // guards the members below
   // By request handle, in the order of their start. MPICH gives all requests that are complete at
@@ -118,19 +117,8 @@ class RequestDeadlines {
 
 }  // namespace
 
-std::string network_model_install(const std::string& text) {
-  Model& m = model();
-  if (text.empty() || m.installed) return {};
-  std::string wrong = m.link.set(text);
-  if (!wrong.empty()) return wrong;
-  m.installed = true;
-  install(&m.layer);
-  return {};
-}
+std::string network_model_install(const std::string& text) { return model().set(text); }
 
-std::string network_model_label() {
-  const Model& m = model();
-  return m.installed ? m.link.label() : std::string();
-}
+std::string network_model_label() { return model().label(); }
 
 }  // namespace nearcache::mpi
