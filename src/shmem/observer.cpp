@@ -2,8 +2,6 @@
 #include "shmem/observer.h"
 
 #include "base/environment.h"
-#include "base/log.h"
-#include "base/path_pattern.h"
 #include "shmem/context.h"
 #include "shmem/network_model.h"
 #include "shmem/report_gather.h"
@@ -21,8 +19,6 @@ void Observer::record(Record record) {
 
 void Observer::start() {
   if (context.options.trace.empty()) return;
-  path_ = expand_path(context.options.trace, context.pe) + "." + std::to_string(context.pe) +
-          ".nctrace";
   TraceOrigin origin{static_cast<uint32_t>(context.pe),
                      static_cast<uint32_t>(context.pes),
                      host_name(),
@@ -30,22 +26,13 @@ void Observer::start() {
                      library_line(),
                      network_model_label()};
   origin.api = "OpenSHMEM";
-  const std::string wrong = trace_.open(path_, origin);
-  if (!wrong.empty())
-    log(LogLevel::warning, "trace: cannot write '%s': %s", path_.c_str(), wrong.c_str());
-  tracing_ = wrong.empty();
+  tracing_ = trace_.start(context.options.trace, origin);
 }
 
 void Observer::stop() {
   record([&] {
     tracing_ = false;
-    const std::string wrong = trace_.close();
-    if (!wrong.empty())
-      log(LogLevel::warning, "trace: '%s' is incomplete: %s", path_.c_str(), wrong.c_str());
-    if (trace_.dropped() > 0)
-      log(LogLevel::warning,
-          "trace: %llu records of PE %d were dropped: the disk was slower than the program",
-          static_cast<unsigned long long>(trace_.dropped()), context.pe);
+    trace_.stop("PE", context.pe);
   });
 }
 

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <string>
 
-#include "telemetry/trace_writer.h"
+#include "telemetry/rank_trace.h"
 
 namespace nearcache::shmem {
 
@@ -40,8 +40,7 @@ class Observer {
 
   std::atomic<bool> tracing_{false};
   std::mutex mutex_;
-  TraceWriter trace_;
-  std::string path_;
+  RankTrace trace_;
   uint64_t costs_[trace_costs] = {};
 };
 

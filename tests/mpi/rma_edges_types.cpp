@@ -427,91 +427,95 @@ void clear_gaps(MPI_Datatype type, char* values, size_t bytes) {
   for (size_t at = 0; at < bytes; at += step) std::memset(values + at + 10, 0, 6);
 }
 
+// As far as the host has them.
+std::vector<Named> predefined_types() {
+  return {{"char", MPI_CHAR},
+          {"signed char", MPI_SIGNED_CHAR},
+          {"unsigned char", MPI_UNSIGNED_CHAR},
+          {"short", MPI_SHORT},
+          {"unsigned short", MPI_UNSIGNED_SHORT},
+          {"int", MPI_INT},
+          {"unsigned", MPI_UNSIGNED},
+          {"long", MPI_LONG},
+          {"unsigned long", MPI_UNSIGNED_LONG},
+          {"long long", MPI_LONG_LONG},
+          {"unsigned long long", MPI_UNSIGNED_LONG_LONG},
+          {"int8_t", MPI_INT8_T},
+          {"int16_t", MPI_INT16_T},
+          {"int32_t", MPI_INT32_T},
+          {"int64_t", MPI_INT64_T},
+          {"uint8_t", MPI_UINT8_T},
+          {"uint16_t", MPI_UINT16_T},
+          {"uint32_t", MPI_UINT32_T},
+          {"uint64_t", MPI_UINT64_T},
+          {"MPI_Aint", MPI_AINT},
+          {"MPI_Offset", MPI_OFFSET},
+          {"MPI_Count", MPI_COUNT},
+          {"float", MPI_FLOAT},
+          {"double", MPI_DOUBLE},
+          {"long double", MPI_LONG_DOUBLE},
+          {"bool", MPI_C_BOOL},
+          {"float complex", MPI_C_FLOAT_COMPLEX},
+          {"double complex", MPI_C_DOUBLE_COMPLEX},
+          {"long double complex", MPI_C_LONG_DOUBLE_COMPLEX},
+          {"bool of C++", MPI_CXX_BOOL},
+          {"float complex of C++", MPI_CXX_FLOAT_COMPLEX},
+          {"double complex of C++", MPI_CXX_DOUBLE_COMPLEX},
+          {"long double complex of C++", MPI_CXX_LONG_DOUBLE_COMPLEX},
+          {"byte", MPI_BYTE},
+          {"INTEGER", MPI_INTEGER},
+          {"REAL", MPI_REAL},
+          {"DOUBLE PRECISION", MPI_DOUBLE_PRECISION},
+          {"COMPLEX", MPI_COMPLEX},
+          {"LOGICAL", MPI_LOGICAL},
+#ifdef MPI_LOGICAL1
+          {"LOGICAL*1", MPI_LOGICAL1},
+#endif
+#ifdef MPI_LOGICAL2
+          {"LOGICAL*2", MPI_LOGICAL2},
+#endif
+#ifdef MPI_LOGICAL4
+          {"LOGICAL*4", MPI_LOGICAL4},
+#endif
+#ifdef MPI_LOGICAL8
+          {"LOGICAL*8", MPI_LOGICAL8},
+#endif
+#ifdef MPI_LOGICAL16
+          {"LOGICAL*16", MPI_LOGICAL16},
+#endif
+#ifdef MPI_INTEGER1
+          {"INTEGER*1", MPI_INTEGER1},
+          {"INTEGER*2", MPI_INTEGER2},
+          {"INTEGER*4", MPI_INTEGER4},
+          {"INTEGER*8", MPI_INTEGER8},
+          {"REAL*4", MPI_REAL4},
+          {"REAL*8", MPI_REAL8},
+          {"COMPLEX*8", MPI_COMPLEX8},
+          {"COMPLEX*16", MPI_COMPLEX16},
+#endif
+#ifdef MPI_DOUBLE_COMPLEX
+          {"DOUBLE COMPLEX", MPI_DOUBLE_COMPLEX},
+#endif
+#ifdef MPI_REAL2
+          {"REAL*2", MPI_REAL2},
+#endif
+#ifdef MPI_COMPLEX4
+          {"COMPLEX*4", MPI_COMPLEX4},
+#endif
+          {"float, int", MPI_FLOAT_INT},
+          {"double, int", MPI_DOUBLE_INT},
+          {"long, int", MPI_LONG_INT},
+          {"int, int", MPI_2INT},
+          {"short, int", MPI_SHORT_INT},
+          {"long double, int", MPI_LONG_DOUBLE_INT},
+          {"2 INTEGER", MPI_2INTEGER},
+          {"2 REAL", MPI_2REAL},
+          {"2 DOUBLE PRECISION", MPI_2DOUBLE_PRECISION}};
+}
+
 // Of predefined types and operations, as far as the host has them: what an accumulate makes of
 // memory is what a reduction makes of it.
 void accumulates_are_as_reductions() {
-  const Named types[] = {{"char", MPI_CHAR},
-                         {"signed char", MPI_SIGNED_CHAR},
-                         {"unsigned char", MPI_UNSIGNED_CHAR},
-                         {"short", MPI_SHORT},
-                         {"unsigned short", MPI_UNSIGNED_SHORT},
-                         {"int", MPI_INT},
-                         {"unsigned", MPI_UNSIGNED},
-                         {"long", MPI_LONG},
-                         {"unsigned long", MPI_UNSIGNED_LONG},
-                         {"long long", MPI_LONG_LONG},
-                         {"unsigned long long", MPI_UNSIGNED_LONG_LONG},
-                         {"int8_t", MPI_INT8_T},
-                         {"int16_t", MPI_INT16_T},
-                         {"int32_t", MPI_INT32_T},
-                         {"int64_t", MPI_INT64_T},
-                         {"uint8_t", MPI_UINT8_T},
-                         {"uint16_t", MPI_UINT16_T},
-                         {"uint32_t", MPI_UINT32_T},
-                         {"uint64_t", MPI_UINT64_T},
-                         {"MPI_Aint", MPI_AINT},
-                         {"MPI_Offset", MPI_OFFSET},
-                         {"MPI_Count", MPI_COUNT},
-                         {"float", MPI_FLOAT},
-                         {"double", MPI_DOUBLE},
-                         {"long double", MPI_LONG_DOUBLE},
-                         {"bool", MPI_C_BOOL},
-                         {"float complex", MPI_C_FLOAT_COMPLEX},
-                         {"double complex", MPI_C_DOUBLE_COMPLEX},
-                         {"long double complex", MPI_C_LONG_DOUBLE_COMPLEX},
-                         {"bool of C++", MPI_CXX_BOOL},
-                         {"float complex of C++", MPI_CXX_FLOAT_COMPLEX},
-                         {"double complex of C++", MPI_CXX_DOUBLE_COMPLEX},
-                         {"long double complex of C++", MPI_CXX_LONG_DOUBLE_COMPLEX},
-                         {"byte", MPI_BYTE},
-                         {"INTEGER", MPI_INTEGER},
-                         {"REAL", MPI_REAL},
-                         {"DOUBLE PRECISION", MPI_DOUBLE_PRECISION},
-                         {"COMPLEX", MPI_COMPLEX},
-                         {"LOGICAL", MPI_LOGICAL},
-#ifdef MPI_LOGICAL1
-                         {"LOGICAL*1", MPI_LOGICAL1},
-#endif
-#ifdef MPI_LOGICAL2
-                         {"LOGICAL*2", MPI_LOGICAL2},
-#endif
-#ifdef MPI_LOGICAL4
-                         {"LOGICAL*4", MPI_LOGICAL4},
-#endif
-#ifdef MPI_LOGICAL8
-                         {"LOGICAL*8", MPI_LOGICAL8},
-#endif
-#ifdef MPI_LOGICAL16
-                         {"LOGICAL*16", MPI_LOGICAL16},
-#endif
-#ifdef MPI_INTEGER1
-                         {"INTEGER*1", MPI_INTEGER1},
-                         {"INTEGER*2", MPI_INTEGER2},
-                         {"INTEGER*4", MPI_INTEGER4},
-                         {"INTEGER*8", MPI_INTEGER8},
-                         {"REAL*4", MPI_REAL4},
-                         {"REAL*8", MPI_REAL8},
-                         {"COMPLEX*8", MPI_COMPLEX8},
-                         {"COMPLEX*16", MPI_COMPLEX16},
-#endif
-#ifdef MPI_DOUBLE_COMPLEX
-                         {"DOUBLE COMPLEX", MPI_DOUBLE_COMPLEX},
-#endif
-#ifdef MPI_REAL2
-                         {"REAL*2", MPI_REAL2},
-#endif
-#ifdef MPI_COMPLEX4
-                         {"COMPLEX*4", MPI_COMPLEX4},
-#endif
-                         {"float, int", MPI_FLOAT_INT},
-                         {"double, int", MPI_DOUBLE_INT},
-                         {"long, int", MPI_LONG_INT},
-                         {"int, int", MPI_2INT},
-                         {"short, int", MPI_SHORT_INT},
-                         {"long double, int", MPI_LONG_DOUBLE_INT},
-                         {"2 INTEGER", MPI_2INTEGER},
-                         {"2 REAL", MPI_2REAL},
-                         {"2 DOUBLE PRECISION", MPI_2DOUBLE_PRECISION}};
   const MPI_Op ops[] = {MPI_SUM,  MPI_PROD, MPI_MIN, MPI_MAX,  MPI_LAND,   MPI_LOR,
                         MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
   const char* const names[] = {"sum",  "prod", "min", "max",  "land",   "lor",
@@ -520,7 +524,7 @@ void accumulates_are_as_reductions() {
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   constexpr int count = 3;
-  for (const Named& each : types) {
+  for (const Named& each : predefined_types()) {
     int size = 0;
     MPI_Aint lb, extent;
     if (each.type == MPI_DATATYPE_NULL) continue;

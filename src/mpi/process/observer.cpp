@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/log.h"
-#include "base/path_pattern.h"
 #include "mpi/process/context.h"
 #include "mpi/process/network_model.h"
 #include "mpi/process/report_gather.h"
@@ -25,18 +24,13 @@ void Observer::start() {
     profiling_ = true;
   }
   if (context.options.trace.empty()) return;
-  path_ = expand_path(context.options.trace, context.rank) + "." + std::to_string(context.rank) +
-          ".nctrace";
   const TraceOrigin origin{static_cast<uint32_t>(context.rank),
                            static_cast<uint32_t>(context.ranks),
                            host_name(),
                            program_name(),
                            library_line(),
                            network_model_label()};
-  const std::string wrong = trace_.open(path_, origin);
-  if (!wrong.empty())
-    log(LogLevel::warning, "trace: cannot write '%s': %s", path_.c_str(), wrong.c_str());
-  tracing_ = wrong.empty();
+  tracing_ = trace_.start(context.options.trace, origin);
   only_tracing_ = tracing_ && !profiling_ && !context.threaded;
 }
 
@@ -53,13 +47,7 @@ void Observer::close() {
   if (!tracing_) return;
   const OptionalLock lock = locked();
   tracing_ = only_tracing_ = false;
-  const std::string wrong = trace_.close();
-  if (!wrong.empty())
-    log(LogLevel::warning, "trace: '%s' is incomplete: %s", path_.c_str(), wrong.c_str());
-  if (trace_.dropped() > 0)
-    log(LogLevel::warning,
-        "trace: %llu records of rank %d were dropped: the disk was slower than the program",
-        static_cast<unsigned long long>(trace_.dropped()), context.rank);
+  trace_.stop("rank", context.rank);
 }
 
 bool Observer::get(const ObservedGet& get) {

@@ -14,7 +14,7 @@
 
 #include "front/optional_lock.h"
 #include "telemetry/profile.h"
-#include "telemetry/trace_writer.h"
+#include "telemetry/rank_trace.h"
 #include "telemetry/write_tracker.h"
 
 namespace nearcache::mpi {
@@ -97,8 +97,7 @@ class Observer {
 
   bool tracing_ = false, profiling_ = false, only_tracing_ = false;
   std::mutex mutex_;
-  TraceWriter trace_;
-  std::string path_;
+  RankTrace trace_;
   std::unique_ptr<Profile> profile_;
   std::vector<Watched> watched_;
   std::vector<WriteTracker::Run> runs_;
