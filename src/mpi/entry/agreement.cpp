@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/mapping.h"
+#include "mpi/process/agree.h"
 #include "mpi/process/context.h"
 #include "mpi/process/info_value.h"
 #include "mpi/process/next.h"
@@ -18,71 +19,71 @@
 namespace nearcache::mpi {
 namespace {
 
-// Establishes what all ranks of a window must know alike, in one small reduction in addition to the
-// several that creation makes: the largest number that any of them would assign and the lowest rank
-// of all, which make the window's id, whether displacement units differ, whether every rank's calls
-// are visible, the minimum and maximum of the memory exposed, whether all can cover the window by
-// phases, what coherence needs, whether some ranks want to share a cache, whether another window
-// has some of the memory, and whether a rank is `late`, that is, did not wait for the others. A
-// late rank says so and goes on; the others wait for it, since all ranks that have met know that
-// every rank calls this. Returns "", or why the window is to be left alone.
-std::string agree(MPI_Comm comm, const Creation& creation, bool late, bool visible,
-                  WindowIdentity* identity, bool* has_room, bool* covered,
-                  CoherenceAgreed* coherent, bool* shares) {
-  Exchange exchange(15, 15);
+// What all ranks of a window must know alike: the maximum of each word, in one small reduction in
+// addition to the several that creation makes.
+struct Agreement {
+  int64_t late = 0;  // a rank did not wait for the others
+  // the largest number that any rank would assign and the lowest rank of all make the window's id
+  int64_t number = 0, minus_rank = 0;
+  int64_t unit = 0, minus_unit = 0;  // displacement units: whether they differ
+  int64_t invisible = 0;             // not every rank's calls are visible
+  int64_t minus_least_bytes = 0;
+  int64_t overlaps = 0;  // another window has some of the memory
+  // not all ranks can cover the window by phases, or have covered it
+  int64_t no_room = 0, uncovered = 0;
+  int64_t wants_coherence = 0, slot = 0, bytes = 0;
+  int64_t last_sharer = 0, first_sharer = 0;  // of a cache
+};
+
+// Returns "", or why the window is to be left alone.
+std::string agree_on_window(MPI_Comm comm, const Creation& creation, bool late, bool visible,
+                            WindowIdentity* identity, bool* has_room, bool* covered,
+                            CoherenceAgreed* coherent, bool* shares) {
   const int64_t unit = creation.unit;
-  std::vector<uint64_t>& mine = exchange.sent();
-  const std::vector<uint64_t>& most = exchange.received();
+  const SharersAgreed own(*shares, *identity);
+  Agreement mine{.late = late,
+                 .minus_rank = -int64_t{context.rank},
+                 .unit = unit,
+                 .minus_unit = -unit,
+                 .invisible = !visible,
+                 .minus_least_bytes = -identity->least_bytes,
+                 .overlaps = identity->overlaps,
+                 .no_room = !*has_room,
+                 .uncovered = !*covered,
+                 .wants_coherence = coherent->wanted,
+                 .slot = coherent->slot,
+                 .bytes = creation.memory.bytes,
+                 .last_sharer = own.last,
+                 .first_sharer = own.first};
   {
     const std::lock_guard lock(context.mutex);
-    mine[0] = static_cast<uint64_t>(context.next_window_id);
+    mine.number = context.next_window_id;
   }
-  mine[1] = static_cast<uint64_t>(unit);
-  mine[2] = static_cast<uint64_t>(-unit);
-  mine[3] = visible ? 0 : 1;
-  mine[4] = static_cast<uint64_t>(-identity->least_bytes);
-  mine[5] = *has_room ? 0 : 1;
-  mine[6] = coherent->wanted ? 1 : 0;
-  mine[7] = coherent->slot;
-  mine[8] = static_cast<uint64_t>(creation.memory.bytes);
-  mine[9] = *covered ? 0 : 1;
-  const SharersAgreed own(*shares, *identity);
-  mine[10] = static_cast<uint64_t>(own.last);
-  mine[11] = static_cast<uint64_t>(own.first);
-  mine[12] = identity->overlaps ? 1 : 0;
-  mine[13] = late ? 1 : 0;
-  mine[14] = static_cast<uint64_t>(-int64_t{context.rank});
-  if (next.Iallreduce(mine.data(), exchange.received().data(), static_cast<int>(mine.size()),
-                      MPI_INT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
-    return "MPI_Iallreduce failed";
-  if (late) {
-    context.world.leave(std::move(exchange));
-  } else if (!exchange.wait(no_limit)) {
-    return "MPI_Iallreduce failed";
-  }
-  if (late || most[13] != 0) {
+  Agreement most;
+  if (!agree(comm, MPI_INT64_T, mine, &most)) return "MPI_Iallreduce failed";
+  if (most.late != 0) {
     context.world.leave_alone(comm);
     return "another rank does not answer";
   }
-  const auto number = static_cast<int64_t>(most[0]);
-  identity->id = window_id(static_cast<int>(-static_cast<int64_t>(most[14])), number);
-  identity->least_bytes = -static_cast<int64_t>(most[4]);
-  *has_room = most[5] == 0;
-  coherent->wanted = most[6] != 0 && most[7] < Board::slots;
-  coherent->slot = static_cast<uint32_t>(most[7]);
-  coherent->most_bytes = most[8];
-  *covered = most[9] == 0;
-  SharersAgreed sharers;
-  sharers.last = static_cast<int64_t>(most[10]);
-  sharers.first = static_cast<int64_t>(most[11]);
-  *shares = sharers.are_several(*identity);
-  identity->overlaps = most[12] != 0;
-  if (coherent->why_not.empty() && most[7] >= Board::slots)
+  identity->id = window_id(static_cast<int>(-most.minus_rank), most.number);
+  identity->least_bytes = -most.minus_least_bytes;
+  identity->overlaps = most.overlaps != 0;
+  identity->unit = most.unit == -most.minus_unit && unit > 0 ? unit : 0;
+  *has_room = most.no_room == 0;
+  *covered = most.uncovered == 0;
+  const bool all_can = most.slot < int64_t{Board::slots};
+  coherent->wanted = most.wants_coherence != 0 && all_can;
+  coherent->slot = static_cast<uint32_t>(most.slot);
+  coherent->most_bytes = static_cast<uint64_t>(most.bytes);
+  if (coherent->why_not.empty() && !all_can)
     coherent->why_not = "another rank says that it cannot be";
-  identity->unit = most[1] == -most[2] && unit > 0 ? unit : 0;
+  SharersAgreed sharers;
+  sharers.last = most.last_sharer;
+  sharers.first = most.first_sharer;
+  *shares = sharers.are_several(*identity);
   const std::lock_guard lock(context.mutex);
-  context.next_window_id = std::max(context.next_window_id, number + 1);
-  return most[3] == 0 ? "" : "another rank's synchronisation is not visible";
+  context.next_window_id = std::max(context.next_window_id, most.number + 1);
+  return most.invisible == 0 ? "" : "another rank's synchronisation is not visible";
 }
 
 // Returns why the window can never be coherent, or "" and a slot. It cannot be if a target's memory
@@ -142,8 +143,8 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Coherence
   bool covered = false;
   bool has_room = context.phases.has_room(members, &covered);
   coherent->why_not = why_never_coherent(creation, members, &coherent->slot);
-  const std::string disagreement =
-      agree(comm, creation, late, visible, identity, &has_room, &covered, coherent, shares);
+  const std::string disagreement = agree_on_window(comm, creation, late, visible, identity,
+                                                   &has_room, &covered, coherent, shares);
   if (!visible || !disagreement.empty()) return visible ? disagreement : invisible;
   if (!has_room) {
     context.phases.never_again();

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/round.h"
 #include "front/handle_bits.h"
+#include "mpi/process/agree.h"
 #include "mpi/process/context.h"
 #include "mpi/rma/engine_window.h"
 #include "mpi/rma/fetches.h"
@@ -86,22 +87,6 @@ struct Agreement {
   uint64_t apart = 0;    // a member cannot share any more words with its node
   uint64_t id = 0;       // chosen by the first member
 };
-
-// A rank that is late says so and goes on. The others wait for it, since all ranks that have met
-// know that every member calls this.
-bool agree(MPI_Comm comm, const Agreement& mine, Agreement* all) {
-  constexpr int words = sizeof(Agreement) / sizeof(uint64_t);
-  Exchange exchange(words, words);
-  std::memcpy(exchange.sent().data(), &mine, sizeof mine);
-  if (next.Iallreduce(exchange.sent().data(), exchange.received().data(), words, MPI_UINT64_T,
-                      MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
-    return false;
-  *all = mine;
-  if (mine.late != 0) return context.world.leave(std::move(exchange)), true;
-  if (!exchange.wait(no_limit)) return false;
-  std::memcpy(static_cast<void*>(all), exchange.received().data(), sizeof *all);
-  return true;
-}
 
 // What this rank contributes to a window.
 struct Part {
@@ -183,7 +168,7 @@ std::string agree_on_engine(MPI_Comm comm, Make make, Part* part, Agreed* window
         .apart = up && !has_room(),
         .id = rank == 0 ? static_cast<uint64_t>(context.rank + 1) << 32 | ++layer.ids : 0};
     Agreement all;
-    const bool agreed = agree(comm, mine, &all);
+    const bool agreed = agree(comm, MPI_UINT64_T, mine, &all);
     if (agreed && all.late == 0 && all.refuses == 0 && all.wanted != 0 && all.down == 0) {
       window->id = all.id;
       window->shares = all.apart == 0;
