@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-3-Clause
 """Build folders of ./demo, ./test and what else builds."""
 
 import os

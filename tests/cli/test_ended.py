@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-3-Clause
 """Commands that are ended by a signal end what they have started."""
 
 import os

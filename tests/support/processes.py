@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-3-Clause
 """Processes that tests started indirectly."""
 
 import time

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
-
 // What a rank stores for a window, for its members, and for each target.
 #include <gtest/gtest.h>
 
