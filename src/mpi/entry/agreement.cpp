@@ -35,12 +35,17 @@ struct Agreement {
   int64_t last_sharer = 0, first_sharer = 0;  // of a cache
 };
 
+// Whether a window's ranks can be covered by phases, and are.
+struct Coverage {
+  bool has_room = false, covered = false;
+};
+
 // Returns "", or why the window is to be left alone.
-std::string agree_on_window(MPI_Comm comm, const Creation& creation, bool late, bool visible,
-                            WindowIdentity* identity, bool* has_room, bool* covered,
-                            CoherenceAgreed* coherent, bool* shares) {
+std::string agree_on_window(const Creation& creation, bool late, bool visible,
+                            WindowIdentity* identity, Coverage* phases, Settled* settled) {
+  CoherenceAgreed* const coherent = &settled->coherent;
   const int64_t unit = creation.unit;
-  const SharersAgreed own(*shares, *identity);
+  const SharersAgreed own(settled->shares, *identity);
   Agreement mine{.late = late,
                  .minus_rank = -int64_t{context.rank},
                  .unit = unit,
@@ -48,8 +53,8 @@ std::string agree_on_window(MPI_Comm comm, const Creation& creation, bool late, 
                  .invisible = !visible,
                  .minus_least_bytes = -identity->least_bytes,
                  .overlaps = identity->overlaps,
-                 .no_room = !*has_room,
-                 .uncovered = !*covered,
+                 .no_room = !phases->has_room,
+                 .uncovered = !phases->covered,
                  .wants_coherence = coherent->wanted,
                  .slot = coherent->slot,
                  .bytes = creation.memory.bytes,
@@ -60,17 +65,17 @@ std::string agree_on_window(MPI_Comm comm, const Creation& creation, bool late, 
     mine.number = context.next_window_id;
   }
   Agreement most;
-  if (!agree(comm, MPI_INT64_T, mine, &most)) return "MPI_Iallreduce failed";
+  if (!agree(creation.comm, MPI_INT64_T, mine, &most)) return "MPI_Iallreduce failed";
   if (most.late != 0) {
-    context.world.leave_alone(comm);
+    context.world.leave_alone(creation.comm);
     return "another rank does not answer";
   }
   identity->id = window_id(static_cast<int>(-most.minus_rank), most.number);
   identity->least_bytes = -most.minus_least_bytes;
   identity->overlaps = most.overlaps != 0;
   identity->unit = most.unit == -most.minus_unit && unit > 0 ? unit : 0;
-  *has_room = most.no_room == 0;
-  *covered = most.uncovered == 0;
+  phases->has_room = most.no_room == 0;
+  phases->covered = most.uncovered == 0;
   const bool all_can = most.slot < int64_t{Board::slots};
   coherent->wanted = most.wants_coherence != 0 && all_can;
   coherent->slot = static_cast<uint32_t>(most.slot);
@@ -80,7 +85,7 @@ std::string agree_on_window(MPI_Comm comm, const Creation& creation, bool late, 
   SharersAgreed sharers;
   sharers.last = most.last_sharer;
   sharers.first = most.first_sharer;
-  *shares = sharers.are_several(*identity);
+  settled->shares = sharers.are_several(*identity);
   const std::lock_guard lock(context.mutex);
   context.next_window_id = std::max(context.next_window_id, most.number + 1);
   return most.invisible == 0 ? "" : "another rank's synchronisation is not visible";
@@ -109,8 +114,8 @@ bool is_allocated_by_mpi(MPI_Win handle) {
 
 }  // namespace
 
-std::string settle(const Creation& creation, WindowIdentity* identity, CoherenceAgreed* coherent,
-                   Board** board, ShareUse use, bool* shares) {
+std::string settle(const Creation& creation, ShareUse use, WindowIdentity* identity,
+                   Settled* settled) {
   const MPI_Comm comm = creation.comm;
   std::string invisible;
   const bool visible = creation_is_visible(creation.caller, &invisible);
@@ -124,7 +129,7 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Coherence
   const bool late = !context.world.meet(comm, members, &met, patience_ns(identity->ranks));
   if (met.left_alone) return "one of its ranks was late";
   identity->far = std::move(met.far);
-  *shares = *shares && !late && why_not_shared(use, *identity).empty();
+  settled->shares = settled->shares && !late && why_not_shared(use, *identity).empty();
   // Shared windows are not cached, and what has their memory, too, says so itself. A rank may
   // expose memory of others on its node that it can reach, as the first one of a node does for all
   // of them; then it has mapped it shared.
@@ -140,18 +145,19 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Coherence
     identity->overlaps = identity->mapped_shared || context.coherence.is_exposed(base, bytes);
   }
   context_limit_memory();
-  bool covered = false;
-  bool has_room = context.phases.has_room(members, &covered);
-  coherent->why_not = why_never_coherent(creation, members, &coherent->slot);
-  const std::string disagreement = agree_on_window(comm, creation, late, visible, identity,
-                                                   &has_room, &covered, coherent, shares);
+  Coverage phases;
+  phases.has_room = context.phases.has_room(members, &phases.covered);
+  CoherenceAgreed& coherent = settled->coherent;
+  coherent.why_not = why_never_coherent(creation, members, &coherent.slot);
+  const std::string disagreement =
+      agree_on_window(creation, late, visible, identity, &phases, settled);
   if (!visible || !disagreement.empty()) return visible ? disagreement : invisible;
-  if (!has_room) {
+  if (!phases.has_room) {
     context.phases.never_again();
-  } else if (!covered) {
+  } else if (!phases.covered) {
     context.phases.cover(comm, members);
   }
-  if (coherent->wanted) *board = context.coherence.board_for(comm, members);
+  if (coherent.wanted) settled->board = context.coherence.board_for(comm, members);
   return "";
 }
 

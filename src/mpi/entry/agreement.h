@@ -23,10 +23,16 @@ struct CoherenceAgreed {
   std::string why_not;  // empty if it can be coherent
 };
 
+// What this rank wants of the window and, afterwards, what all its ranks have agreed on.
+struct Settled {
+  bool shares = false;  // this rank may share a cache; some ranks do
+  CoherenceAgreed coherent;
+  Board* board = nullptr;  // of a coherent window
+};
+
 // Settles what the ranks of a window must know of each other, and enables them to notify each other
-// of writes. `shares`: in, whether this rank may share a cache; out, whether some ranks do. Returns
-// "", or why the window is to be left alone.
-std::string settle(const Creation& creation, WindowIdentity* identity, CoherenceAgreed* coherent,
-                   Board** board, ShareUse use, bool* shares);
+// of writes. Collective. Returns "", or why the window is to be left alone.
+std::string settle(const Creation& creation, ShareUse use, WindowIdentity* identity,
+                   Settled* settled);
 
 }  // namespace nearcache::mpi

@@ -101,8 +101,8 @@ void look_for_devices() {
   for (Window* window : context.windows.all()) window->leave_short_ways();
 }
 
-// Sets up a cache with others of the node if `some` of the ranks have one; all ranks take part
-// then.
+// Sets up a cache with others of the node if `some` of the ranks want one; all ranks take part in
+// the agreement on who does then.
 void share(Window* window, MPI_Comm comm, const Options& options, bool some) {
   std::string why_not;
   std::unique_ptr<SharedCache> shared;
@@ -145,14 +145,12 @@ void adopt(MPI_Win handle, const Creation& creation) {
   Options options = context.options;
   const bool awaits_invalidate =
       !read_info(creation.info, &options) && options.mode == Mode::user && !context.invalidates;
-  CoherenceAgreed coherent;
-  coherent.wanted = options.mode == Mode::coherent;
-  Board* board = nullptr;
   const bool may_share = options.share != ShareUse::off && options.mode != Mode::off &&
                          creation.obstacle == Obstacle::none;
-  // whether some ranks want to; then all take part in the agreement on who does
-  bool shares = may_share;
-  const std::string reason = settle(creation, &identity, &coherent, &board, options.share, &shares);
+  Settled settled;
+  settled.shares = may_share;
+  settled.coherent.wanted = options.mode == Mode::coherent;
+  const std::string reason = settle(creation, options.share, &identity, &settled);
   const auto bytes = static_cast<uint64_t>(std::max<MPI_Aint>(creation.memory.bytes, 0));
   if (!reason.empty()) {
     context.coherence.exposes(handle, nullptr, creation.memory.base, bytes, false);
@@ -166,8 +164,8 @@ void adopt(MPI_Win handle, const Creation& creation) {
     log(LogLevel::info, "window %s: mode %s", window_label(identity.id).c_str(),
         mode_name(options.mode));
   auto* window = new Window(std::move(identity), options, text_of(creation.obstacle));
-  if (shares || (may_share && options.share == ShareUse::node))
-    share(window, creation.comm, options, shares);
+  if (settled.shares || (may_share && options.share == ShareUse::node))
+    share(window, creation.comm, options, settled.shares);
   const int keyval = window_keyval();
   if (keyval == MPI_KEYVAL_INVALID || next.Win_set_attr(handle, keyval, window) != MPI_SUCCESS) {
     window->retire();
@@ -175,10 +173,11 @@ void adopt(MPI_Win handle, const Creation& creation) {
     context.coherence.exposes(handle, nullptr, creation.memory.base, bytes, false);
     return;
   }
+  const CoherenceAgreed& coherent = settled.coherent;
   window->is_not_coherent_as(coherent.why_not);
-  if (board != nullptr) {
-    board->take(coherent.slot);
-    window->become_coherent(board, coherent.slot, nearcache::Regions(coherent.most_bytes),
+  if (settled.board != nullptr) {
+    settled.board->take(coherent.slot);
+    window->become_coherent(settled.board, coherent.slot, nearcache::Regions(coherent.most_bytes),
                             {creation.memory.base, bytes});
   }
   context.coherence.exposes(handle, window->coherent(), creation.memory.base, bytes,
