@@ -6,12 +6,8 @@ from .numbers import median, summarise
 
 INDICES = (200, 500, 1000, 1500, 3000, 8000)
 KIB = 1024
-STARTS = (
-    64 * KIB,
-    1024 * KIB,
-    64 * 1024 * KIB,
-    512 * 1024 * KIB,
-)  # from far too few to far too many
+# from far too few to far too many
+STARTS = (64 * KIB, 1024 * KIB, 64 * 1024 * KIB, 512 * 1024 * KIB)
 FIT = 24 * 1024 * KIB  # large enough for all that either sequence requests
 TOO_LARGE = 64 * 1024 * KIB
 

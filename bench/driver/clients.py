@@ -13,12 +13,8 @@ import tempfile
 from .build import Failure
 from .numbers import geometric_mean, median, summarise
 
-REPEATING = (
-    "cg",
-    "hash_map",
-    "spmv_lock",
-    "spmv_dynamic",
-)  # these read the same data again between two synchronisations
+# these read the same data again between two synchronisations
+REPEATING = ("cg", "hash_map", "spmv_lock", "spmv_dynamic")
 CLIENTS = (*REPEATING, "samples_fence", "samples_lock", "lu")
 NETWORKS = ("tcp", "shared")
 # A round over shared memory takes at most a tenth of the time.

@@ -4,10 +4,8 @@ cache, over tcp."""
 
 from .numbers import fit_cost, median, summarise
 
-ARIES = (
-    1900.0,
-    0.17,
-)  # L ns and G ns/B of the published systems' network, the weights of cost_saved
+# L ns and G ns/B of the published systems' network, the weights of cost_saved
+ARIES = (1900.0, 0.17)
 PERCENTS = (25, 50, 100)
 
 

@@ -11,9 +11,8 @@ OWN = ("get", "put")
 
 def measure(launch, arguments):
     words = ["--blocks", 300 if arguments.quick else 2000]
-    processes = (
-        3 if arguments.quick else 9
-    )  # code and data have other addresses in every process, which is worth a nanosecond
+    # code and data have other addresses in every process, which is worth a nanosecond
+    processes = 3 if arguments.quick else 9
     in_turn = [
         (
             launch.said("bench_shmem_hit", words),

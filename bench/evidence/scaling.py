@@ -15,9 +15,8 @@ COLOURS = {"plain": style.BLACK, "native": style.ORANGE, "fixed": style.SKY, "ad
 
 def measure(laboratory):
     bodies, lcc = scale.BarnesHut(laboratory.quick), scale.Lcc(laboratory.quick)
-    bodies.per_rank, lcc.per_rank = (
-        (16, 64) if laboratory.quick else (32, 256)
-    )  # sizes that finish in minutes on 128 ranks
+    # sizes that finish in minutes on 128 ranks
+    bodies.per_rank, lcc.per_rank = (16, 64) if laboratory.quick else (32, 256)
     counts_of_ranks = (
         [ranks for ranks in scale.RANKS if ranks != 64] if laboratory.quick else scale.RANKS
     )

@@ -23,9 +23,8 @@ OBJECTS = {
 # Locations in an installation: the name of the `lib` folder depends on the system.
 INSTALLED = ("lib/nearcache", "lib64/nearcache", "lib/*-linux-*/nearcache")
 PACKAGE = Path(__file__).resolve().parent
-WHEEL = (
-    PACKAGE / "wheel"
-)  # tables, nearcache-simulate and the sources, in a package installed by pip
+# tables, nearcache-simulate and the sources, in a package installed by pip
+WHEEL = PACKAGE / "wheel"
 
 
 @dataclass(frozen=True)
@@ -57,9 +56,8 @@ class Home:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.tables = self.path / "share" / "nearcache" / "tables.json"
-        self.upc = (
-            self.path / "share" / "nearcache" / "upc.json"
-        )  # data that upcc needs for each OpenSHMEM
+        # data that upcc needs for each OpenSHMEM
+        self.upc = self.path / "share" / "nearcache" / "upc.json"
 
     def folder(self, name: str) -> Path:
         """Return an installation's `lib`, `libexec` or `include`, by the GNUInstallDirs names that

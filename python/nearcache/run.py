@@ -82,9 +82,8 @@ def choose_objects(parsed: command.Command, tag: str | None) -> list[preload.Cho
     """Return the preload objects for all programs of a command."""
     objects = home.find().objects()
     if tag:
-        for (
-            program
-        ) in parsed.programs:  # a program that runs without Nearcache would keep the others waiting
+        # a program that runs without Nearcache would keep the others waiting
+        for program in parsed.programs:
             look = command.locate_in_launcher if parsed.launcher else command.locate
             path = look(parsed.words[program.start], folder=program.folder)
             if path and elf.is_elf(path):

@@ -8,11 +8,8 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 
-FAMILIES = (
-    "oshmem",
-    "sandia",
-    "openshmem",
-)  # Open MPI's, Sandia's, and any other, by the version of the specification
+# Open MPI's, Sandia's, and any other, by the version of the specification
+FAMILIES = ("oshmem", "sandia", "openshmem")
 
 # Run in a process of its own, because loading such a library has side effects. These functions do
 # not need shmem_init.

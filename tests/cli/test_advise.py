@@ -496,6 +496,7 @@ def test_folder_and_program_go_when_advise_is_ended_by_a_signal(fake_home, tmp_p
     program = tmp_path / "program"
     program.write_text("#!/bin/sh\necho $$ > started\nexec sleep 60\n")
     program.chmod(0o755)
+    # the tests may run under nohup
     process = subprocess.Popen(
         [sys.executable, "-m", "nearcache", "advise", "--mpi", "mpich-4.0.2", "--", program],
         cwd=tmp_path,
@@ -503,7 +504,7 @@ def test_folder_and_program_go_when_advise_is_ended_by_a_signal(fake_home, tmp_p
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
-    )  # the tests may run under nohup
+    )
     started = tmp_path / "started"
     while not started.exists() or not started.read_text():
         assert process.poll() is None, process.stdout.read()

@@ -396,9 +396,8 @@ def test_figures_10_and_11_from_the_engine_to_the_page(tmp_path):
         row["index"]: row
         for row in table.where(table.read(folder / "fig11_victims.csv"), scheme="Full")
     }
-    assert (
-        sparse[8000]["visited"] > sparse[1500]["visited"] >= 16
-    )  # the sample, and more where slots are empty
+    # the sample, and more where slots are empty
+    assert sparse[8000]["visited"] > sparse[1500]["visited"] >= 16
     assert sparse[8000]["visited_entries"] < sparse[1500]["visited_entries"]
     drawing(folder / "fig11_victims.svg")
     assert "Fig. 10" in (tmp_path / "evidence.md").read_text(encoding="utf-8")

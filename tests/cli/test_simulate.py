@@ -140,11 +140,8 @@ def test_trace_of_a_coherent_window_is_known_as_such(tmp_path):
     answer = simulate.ask([tmp_path / "c"], "--storage", "200%", *FLAGS)
     (row,) = answer["rows"]
     assert answer["windows"][0]["mode"] == "coherent"
-    assert (row["hits_full"], row["hits_kept"], row["validations"]) == (
-        60,
-        0,
-        2,
-    )  # all in one phase
+    # all in one phase
+    assert (row["hits_full"], row["hits_kept"], row["validations"]) == (60, 0, 2)
     asked = simulate.ask([tmp_path / "c"], "--mode", "coherent", "--storage", "200%", *FLAGS)
     assert (
         asked["mode"] == "coherent"
@@ -262,9 +259,8 @@ def test_summary_says_how_often_gets_repeat(run):
 
 def test_trace_that_was_cut_off_is_used_and_said_so(nearcache, tmp_path):
     whole = rounds(0, 1, 10, 4).bytes()
-    (tmp_path / "cut.0.nctrace").write_bytes(
-        whole + whole[len(whole) // 2 :]
-    )  # bytes after the end
+    # bytes after the end
+    (tmp_path / "cut.0.nctrace").write_bytes(whole + whole[len(whole) // 2 :])
     damaged = nearcache("simulate", tmp_path / "cut")
     assert damaged.returncode == 2 and "after the end" in damaged.stderr
     (tmp_path / "cut.0.nctrace").write_bytes(whole[:-3])

@@ -11,11 +11,12 @@ from support import launch
 from support.trace_file import rounds
 
 EXAMPLE = launch.ROOT / "tests" / "cli" / "report_example_v2.json"
+# pip without PyPI
 NO_INDEX = (
     "No matching distribution found",
     "Failed to establish a new connection",
     "Connection broken",
-)  # pip without PyPI
+)
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input")
 
 

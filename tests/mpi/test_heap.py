@@ -43,9 +43,8 @@ def test_nothing_is_allocated_on_the_programs_heap(mpi, preload, mode):
 def test_a_window_takes_as_many_small_blocks_as_without_nearcache(mpi, preload):
     if mpi.family != "openmpi":
         pytest.skip("this MPI has no limit of what is attached")
-    page = (
-        4096 // 512
-    )  # Open MPI's limit is of pages, and MPI's own blocks differ a little from run to run
+    # Open MPI's limit is of pages, and MPI's own blocks differ a little from run to run
+    page = 4096 // 512
     assert (
         int(said(mpi, "attached", "attach"))
         >= int(said(mpi, "attached", "attach", preload=False)) - page

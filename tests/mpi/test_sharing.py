@@ -99,9 +99,8 @@ def test_the_report_says_who_shares_and_counts_the_memory_once_a_node(
     launch.run(mpi, 5, "sharing", "--only", case, env={**sharing, **size, **POLITE}).check()
     windows = json.loads(name.read_text(encoding="utf-8"))["windows"]
     assert [window["sharing"] for window in windows] == [{"ranks": 5, "caches": nodes}] * 2
-    for (
-        window
-    ) in windows:  # each rank brings as much as its own cache would be, though some never get
+    # each rank brings as much as its own cache would be, though some never get
+    for window in windows:
         assert window["counters"]["storage_bytes"] == 5 << 20
         assert window["counters"]["entries"] == nodes
 

@@ -204,9 +204,8 @@ def session_run(mpi, way, **more):
     if not done(result) and not done(
         launch.run(mpi, 2, "world", way, preload=False, below=more.get("below", ()))
     ):
-        pytest.skip(
-            "the host alone does not do this"
-        )  # Open MPI 5.0.11 ends such a program without a word; MPICH gives no threads that late
+        # Open MPI 5.0.11 ends such a program without a word; MPICH gives no threads that late
+        pytest.skip("the host alone does not do this")
     assert done(result.check())
     return result
 

@@ -31,11 +31,8 @@ def test_ends_of_every_range_work(shmem, preload_shmem, values, more):
 
 def test_what_is_beyond_a_range_is_said_with_what_is_allowed(shmem, preload_shmem):
     beyond = {"DIRTY_PAGES": "65536", "READAHEAD": "2G", "MAX_TRANSFER": "2G"}
-    together = {
-        "PAGE": "64k",
-        "LINE": "64",
-        "SIZE": "64k",
-    }  # each in its range, but not with the others
+    # each in its range, but not with the others
+    together = {"PAGE": "64k", "LINE": "64", "SIZE": "64k"}
     output = run(shmem, {**beyond, **together})
     for name, value in beyond.items():
         assert (

@@ -4,11 +4,8 @@ import pytest
 from support import launch, shmem_runs
 
 FACTOR = 38 if launch.LONG else 1
-OPERATIONS = {
-    2: 6_400,
-    3: 4_200,
-    4: 2_100,
-}  # PEs beyond the processors take turns: each costs more than the one before
+# PEs beyond the processors take turns: each costs more than the one before
+OPERATIONS = {2: 6_400, 3: 4_200, 4: 2_100}
 
 
 @pytest.mark.parametrize("pes", [2, 3, 4])

@@ -175,9 +175,8 @@ def details(slots, totals, ranks):
             sizes, split(hits, [w * (1.04 if s < 256 else 0.8) for s, w in SIZES.items()])
         )
     ]
-    near = [
-        1 + 2.5 / (1 + rank) for rank in range(ranks)
-    ]  # the vertices of highest degree are on the first ranks
+    # the vertices of highest degree are on the first ranks
+    near = [1 + 2.5 / (1 + rank) for rank in range(ranks)]
     columns = [split(totals[name], near) for name in ("gets", "bytes_requested")]
     warm = [
         split(total, [weight * (1 + 0.02 * i) for i, weight in enumerate(near)])

@@ -291,10 +291,11 @@ def test_main_in_plain_c_starts_on_every_thread(upcc, write, tmp_path, main):
     good(upcc("-c", "main.c"))
     good(upcc("run.upc", "main.o", "-o", "other"))
     assert sorted(output(tmp_path / "other", 2).splitlines()) == ["thread 0", "thread 1"]
+    # the user's file is as it was
     assert (
         " T main"
         in subprocess.run(["nm", "main.o"], cwd=tmp_path, capture_output=True, text=True).stdout
-    )  # the user's file is as it was
+    )
 
 
 def test_main_in_plain_c_is_found_in_link_time_optimised_objects(upcc, write, tmp_path):

@@ -58,9 +58,8 @@ class WindowAdvice:
     index_entries: int = 0
     invalidations: int = 0  # mode user: how often, by the rank that needs it most
     coherent: CoherentAdvice | None = None  # none where no gets are replayed
-    shared: SharedAdvice | None = (
-        None  # none where no host has two ranks, or nothing vouches for it
-    )
+    # none where no host has two ranks, or nothing vouches for it
+    shared: SharedAdvice | None = None
     apart: bool = False  # by the ranks' own caches only: what another one read may be older
     # (storage in bytes a rank, share of the get cost that is saved)
     curve: list[tuple[int, float]] = field(default_factory=list)
@@ -78,9 +77,8 @@ class Advice:
     helps: bool
     saved_seconds: float  # a rank, mean over all ranks, also those that have no part in a window
     saved_seconds_least: float
-    wall_seconds: (
-        float  # of the run, were no get cached; with a given cost of gets, what it would take there
-    )
+    # of the run, were no get cached; with a given cost of gets, what it would take there
+    wall_seconds: float
     get_seconds: float  # a rank: what the gets cost in this run, were none cached
     run_seconds: float  # of the run, whose own cache has served this share of the gets:
     served: float

@@ -50,9 +50,8 @@ class PageAdvice:
     program: str
     pes: int
     modelled: str
-    verdict: (
-        str  # helps, no, or unknown (depends on the cost of operations, which was not measured)
-    )
+    # helps, no, or unknown (depends on the cost of operations, which was not measured)
+    verdict: str
     helps: bool
     # Per PE, mean; negative if time is lost. Two figures, as on a busy machine the slowest operations
     # may take most of the time: the larger one, and the smaller one, by which the verdict is made.

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import home, mpi, preload, shmem
+from .. import home, mpi, preload
 from .finding import Finding
 
 if TYPE_CHECKING:

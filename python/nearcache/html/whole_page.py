@@ -32,9 +32,8 @@ def host(document: Report) -> str | None:
 
 def facts(document: Report) -> list[tuple[str, str]]:
     """Return where the program ran: (name, value). Program and ranks are in the page's heading."""
-    mpi = next(
-        iter(str(document.get("mpi") or "").splitlines()), ""
-    )  # an MPI's own version text may be long
+    # an MPI's own version text may be long
+    mpi = next(iter(str(document.get("mpi") or "").splitlines()), "")
     rows = [
         (api(document), mpi),
         ("command", document.get("command")),

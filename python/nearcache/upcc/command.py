@@ -151,9 +151,8 @@ class Invocation:
     old_names: bool = False  # accept UPC 1.0's keywords
     heap: int = 0  # bytes of shared heap that upcrun gives each thread; 0: the default
     linker: str = ""  # command used instead of the C compiler
-    preprocessing: list[str] = field(
-        default_factory=list
-    )  # -D, -U, -include: consumed by the preprocessor
+    # -D, -U, -include: consumed by the preprocessor
+    preprocessing: list[str] = field(default_factory=list)
     compiling: list[str] = field(default_factory=list)  # for the preprocessor and the compiler
     linking: list[str] = field(default_factory=list)  # for the linker, in any position
     dependencies: list[str] = field(default_factory=list)  # -MD and related options
@@ -339,9 +338,8 @@ class _Parser:
         words = [word, self.value(word, name)] if name else [word]
         if name in LINK_VALUES or (not name and LINK_WORDS.match(word)):
             if re.match(r"-l|-Wl,|-Xlinker|-L", word):
-                result.inputs += [
-                    Input(part, "word") for part in words
-                ]  # their position among the objects matters
+                # their position among the objects matters
+                result.inputs += [Input(part, "word") for part in words]
             else:
                 result.linking += words
         elif name in PREPROCESS_VALUES or re.match(r"-[DU].|-Wp,", word):

@@ -170,9 +170,8 @@ class Declarations(Part):
                 if isinstance(node.expr, c_ast.Typename):
                     return self.type_of(node.expr.type)
                 kind = self.expressions.type_of_operand(node.expr)
-                return (
-                    kind.unqualified() if kind.is_shared else kind
-                )  # the value's type, so that ({ typeof(a) b = a; ...}) works for shared a
+                # the value's type, so that ({ typeof(a) b = a; ...}) works for shared a
+                return kind.unqualified() if kind.is_shared else kind
             case c_ast.Typename():
                 return self.type_of(node.type)
         inner = getattr(node, "type", None)

@@ -77,9 +77,8 @@ class Definitions(Part):
             and named.alias is None
             and (kind.is_shared or self.unit.function.symbol is None)
         ):
-            self.rewriting.leave_out(
-                node.name
-            )  # not possible in C: its size is not known before the program starts
+            # not possible in C: its size is not known before the program starts
+            self.rewriting.leave_out(node.name)
             self.rewriting.keep_definition(innermost(node.type).type)
             return self.rewriting.definitions_before([])
         node.quals = plain_quals(node.quals or [])

@@ -262,10 +262,8 @@ def require_parser() -> None:
         raise UpcError(None, f"upcc needs the Python package pycparser: {cure}")
     import pycparser
 
-    if [int(part) for part in pycparser.__version__.split(".")[:2]] < [
-        3,
-        12,
-    ]:  # a different kind of parser, without a class to extend
+    # a different kind of parser, without a class to extend
+    if [int(part) for part in pycparser.__version__.split(".")[:2]] < [3, 12]:
         raise UpcError(
             None, f"upcc needs pycparser 3.12 or newer; this is {pycparser.__version__}: {cure}"
         )

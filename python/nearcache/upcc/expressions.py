@@ -396,9 +396,8 @@ class Expressions(Part):
         if name and self.unit.scope.find(name) is None:
             if old_name_hint(name):
                 self.unit.error(node.coord, f"'{name}' is not declared{old_name_hint(name)}")
-            return Value(
-                node.name, types.Unknown()
-            )  # a builtin, or a function for which the C compiler warns
+            # a builtin, or a function for which the C compiler warns
+            return Value(node.name, types.Unknown())
         return self.value(node.name)
 
     def _arguments(

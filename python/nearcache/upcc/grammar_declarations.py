@@ -96,9 +96,8 @@ class DeclarationGrammar(SpecifierGrammar):
 
     def _parse_identifier_list(self) -> c_ast.Node:
         names = super()._parse_identifier_list()
-        if (
-            self._peek_type() != "RPAREN"
-        ):  # f(int a, foo b) begins with a name if foo is not declared
+        # f(int a, foo b) begins with a name if foo is not declared
+        if self._peek_type() != "RPAREN":
             self._parse_error(
                 f"unknown type name '{names.params[-1].name}'", names.params[-1].coord
             )

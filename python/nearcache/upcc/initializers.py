@@ -55,9 +55,8 @@ class Initializers(Part):
         if not (kind.is_array or kind.is_record):
             values = [self._initializer(each, kind) for each in node.exprs]
             if kind.is_pointer_to_shared and len(values) == 1:
-                return values[
-                    0
-                ]  # in C it may be a struct, whose members the braces would be around
+                # in C it may be a struct, whose members the braces would be around
+                return values[0]
             node.exprs = values
             return node
         members = self._members_of(kind)

@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from .typenames import Typenames
 
 COMPARISONS = {"<", ">", "<=", ">="}
-READING = (
-    "NCUPC_GET",
-    "ncupc_",
-)  # calls of the runtime made by lowering that change nothing
+# calls of the runtime made by lowering that change nothing
+READING = ("NCUPC_GET", "ncupc_")
 
 
 def pure(node: c_ast.Node) -> bool:

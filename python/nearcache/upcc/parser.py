@@ -23,9 +23,8 @@ from .grammar_statements import StatementGrammar
 from .lexer import UpcLexer
 from .tokens import Specifiers, no_specifiers
 
-_BEHIND_A_TYPE = frozenset(
-    {"SEMI", "ID", "ATTRIBUTE_BEGIN", "TIMES"}
-)  # continues a declaration after a structure's brace
+# continues a declaration after a structure's brace
+_BEHIND_A_TYPE = frozenset({"SEMI", "ID", "ATTRIBUTE_BEGIN", "TIMES"})
 _MOST_ERRORS = 20  # per file; further errors mostly follow from these
 
 

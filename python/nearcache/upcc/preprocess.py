@@ -18,19 +18,11 @@ from pathlib import Path
 from .diagnostics import UpcError
 
 VERSION = "201311L"  # value of __UPC_VERSION__ for UPC 1.3
-MAX_BLOCK_SIZE = {
-    False: 1 << 20,
-    True: (1 << 31) - 1,
-}  # largest block size that a phase can hold, by whether pointers are structs
+# largest block size that a phase can hold, by whether pointers are structs
+MAX_BLOCK_SIZE = {False: 1 << 20, True: (1 << 31) - 1}
 MAX_THREADS = {False: 1 << 10, True: 1 << 24}  # by whether pointers are structs
-LIBRARIES = {
-    "COLLECTIVE": 1,
-    "TICK": 1,
-    "ATOMIC": 1,
-    "CASTABLE": 1,
-    "NB": 1,
-    "IO": 2,
-}  # with their versions
+# with their versions
+LIBRARIES = {"COLLECTIVE": 1, "TICK": 1, "ATOMIC": 1, "CASTABLE": 1, "NB": 1, "IO": 2}
 
 MARKER = re.compile(r'#\s+(\d+)\s+"((?:[^"\\]|\\.)*)"((?:\s+\d)*)')
 DIRECTIVE = re.compile(r"#\s*(define|undef|include|include_next|import)\b\s*(.*)")
@@ -225,9 +217,8 @@ class _Reader:
 
     def macro(self, kind: str, rest: str) -> None:
         name = found_in(r"\w+", rest)[0]
-        given = self.file.startswith("<command") and not name.startswith(
-            "__GCC_HAVE_"
-        )  # clang's driver adds such definitions
+        # clang's driver adds such definitions
+        given = self.file.startswith("<command") and not name.startswith("__GCC_HAVE_")
         if name not in self.own_macros and (self.is_user(self.file) or given):
             if self.pending:
                 self.settle(None)

@@ -195,9 +195,8 @@ class Printer(TypePrinter):
         return "__label__ " + ", ".join(n.names)
 
     def visit_Pragma(self, n: c_ast.Node) -> str:
-        if self._flat_depth and isinstance(
-            n.string, str
-        ):  # an expression has no room for a line of its own
+        # an expression has no room for a line of its own
+        if self._flat_depth and isinstance(n.string, str):
             escaped = n.string.replace("\\", "\\\\").replace('"', '\\"')
             return f'_Pragma("{escaped}")'
         return super().visit_Pragma(n)

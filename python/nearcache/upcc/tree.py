@@ -44,8 +44,7 @@ def addressed_names(body: c_ast.Node) -> set[str] | None:
                 return None
             case c_ast.FuncCall(name=c_ast.ID(name=name)) if name in SETJMP:
                 return None
-            case c_ast.UnaryOp(
-                op="&", expr=c_ast.ID(name=name)
-            ):  # addresses of parts are irrelevant: the variables in question have none
+            # addresses of parts are irrelevant: the variables in question have none
+            case c_ast.UnaryOp(op="&", expr=c_ast.ID(name=name)):
                 found.add(name)
     return found

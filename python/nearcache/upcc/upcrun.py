@@ -27,11 +27,8 @@ from .diagnostics import UpcError
 from .preprocess import MAX_THREADS
 
 HEAP = "NEARCACHE_UPC_SHARED_HEAP"
-SYMMETRIC = (
-    "SMA_SYMMETRIC_SIZE",
-    "SHMEM_SYMMETRIC_SIZE",
-    "SHMEM_SYMMETRIC_HEAP_SIZE",
-)  # size of the library's own heap
+# size of the library's own heap
+SYMMETRIC = ("SMA_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE")
 # Options of MPI programs, too, that the cache for OpenSHMEM has.
 SHARED_OPTIONS = ("report", "verbose", "skip_cheap", "max_storage", "trace", "model")
 LARGEST_HEAP = 16 << 30  # range of the address in a packed pointer to shared

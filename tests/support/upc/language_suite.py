@@ -81,9 +81,8 @@ def combinations(program, long):
         ]
 
     if long:
-        return allowed(
-            FEW if program.ends else ALL
-        )  # what takes the whole run with it needs a start of its own each time
+        # what takes the whole run with it needs a start of its own each time
+        return allowed(FEW if program.ends else ALL)
     few = allowed(FEW)
     return [few[program.hash() % len(few)]]
 
