@@ -29,8 +29,8 @@
 namespace nearcache::mpi {
 namespace {
 
-[[maybe_unused]] void cover_by_engine(
-    RmaNext* table);  // unused under SimGrid, which has no RMA engine
+// unused under SimGrid, which has no RMA engine
+[[maybe_unused]] void cover_by_engine(RmaNext* table);
 
 struct EngineLayer {
   RmaUse use = RmaUse::off;

@@ -85,8 +85,8 @@ class Straight {
     rma::Mutex& elements = near_->commons->elements;
     if (!elements.try_lock(engine_->process())) return false;
     count(TraceWrite::fetch);
-    const bool swaps =
-        std::memcmp(at, compare, sizeof(uint64_t)) == 0;  // `result` may alias `compare`
+    // `result` may alias `compare`
+    const bool swaps = std::memcmp(at, compare, sizeof(uint64_t)) == 0;
     std::memcpy(result, at, sizeof(uint64_t));
     if (swaps) std::memcpy(at, origin, sizeof(uint64_t));
     elements.unlock();

@@ -453,8 +453,8 @@ class Window {
   // What a hit reads and writes is kept together, in two cache lines.
   alignas(64) MPI_Win handle_ = MPI_WIN_NULL;
   int64_t plain_unit_ = 1;  // identity_.unit
-  MPI_Datatype plain_type_ =
-      MPI_DATATYPE_NULL;  // the last predefined contiguous type, and its layout
+  // the last predefined contiguous type, and its layout
+  MPI_Datatype plain_type_ = MPI_DATATYPE_NULL;
   const Layout* plain_layout_ = nullptr;
   uint32_t plain_type_size_ = 0;
   bool plain_ = false;         // fast paths are allowed: unit known, one thread
