@@ -3,6 +3,7 @@
 #include "coherent.h"
 
 #include <dlfcn.h>
+#include <initializer_list>
 
 #include <cstdlib>
 
