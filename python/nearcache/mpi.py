@@ -279,6 +279,7 @@ def of_binary(path: str, environment: Mapping[str, str] | None = None) -> list[M
     if not found:
         raise Refused(
             f"{path} uses no MPI: none of the libraries it loads is an MPI or an OpenSHMEM. "
-            "If it loads one while it runs, name it by --mpi TAG"
+            "If it loads one while it runs, name it by --mpi TAG; if it starts a program that does, "
+            "put nearcache run before that one"
         )
     return found

@@ -50,7 +50,8 @@ def choose(found: Mpi, objects: Sequence[PreloadObject]) -> Choice:
         raise Refused(
             f"the program uses {found.tag} ({found.found}), and there is no preload object of that family; "
             f"there are: {exist}. Build one: nearcache build --{wrapper} /path/{wrapper} "
-            f"(in a checkout cmake --preset library -DNEARCACHE_{wrapper.upper()}=/path/{wrapper})"
+            f"(in a checkout cmake --preset library -DNEARCACHE_{wrapper.upper()}=/path/{wrapper} "
+            "&& cmake --build build)"
         )
     best = min(family, key=lambda item: _distance(found.version, item.version))
     note = ""

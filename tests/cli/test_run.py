@@ -5,6 +5,8 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 
 import pytest
 from support import launch
@@ -19,6 +21,19 @@ def test_ranks_of_every_mpi_get_the_object_of_their_mpi(
     mpi, mpi_program, home_with_mpi, nearcache, root_may_run
 ):
     done = nearcache("run", "--mode", "user", "--", *launch_words(mpi), mpi_program)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("preload=")]
+    assert lines == [f"preload={home_with_mpi}/lib/{mpi.tag}/libnearcache_mpi.so mode=user"] * 2
+
+
+@pytest.mark.few_mpis
+def test_a_launcher_may_start_it_in_each_rank(mpi, mpi_program, home_with_mpi, root_may_run):
+    """Launchers that it does not know, and containers."""
+    run = [sys.executable, "-m", "nearcache", "run", "--mode", "user", "--", mpi_program]
+    env = {**os.environ, "PYTHONPATH": str(launch.ROOT / "python")}
+    done = subprocess.run(
+        [*launch_words(mpi), *run], env=env, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith("preload=")]
     assert lines == [f"preload={home_with_mpi}/lib/{mpi.tag}/libnearcache_mpi.so mode=user"] * 2

@@ -222,7 +222,8 @@ def examine(run_tests: bool = True, tags: Collection[str] = (), timeout: float =
                 Finding(
                     "note",
                     "there is no preload object for this MPI; nearcache build --mpicc /path/mpicc makes one "
-                    "(in a checkout cmake --preset library -DNEARCACHE_MPICC=/path/mpicc)",
+                    "(in a checkout cmake --preset library -DNEARCACHE_MPICC=/path/mpicc "
+                    "&& cmake --build build)",
                 )
             ]
         )
