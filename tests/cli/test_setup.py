@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -362,6 +363,23 @@ def test_help_installs_nothing_where_there_is_no_python(checkout, name, word):
     )
     assert done.returncode == 1 and not done.stdout, done.stdout
     assert done.stderr == f"./{name}: --help needs python3\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["demo", "--nosuch"], ["demo", "--ranks", "1"], ["test", "--al"]]
+)
+def test_wrong_use_is_told_before_anything_is_installed(checkout, words):
+    shutil.copytree(ROOT / "scripts", checkout / "scripts", dirs_exist_ok=True)
+    shutil.copy(ROOT / words[0], checkout)
+    (checkout / "bin" / "python3").symlink_to(sys.executable)
+    done = subprocess.run(
+        [shutil.which("bash"), checkout / words[0], *words[1:]],
+        capture_output=True,
+        text=True,
+        env={"PATH": str(checkout / "bin"), "HOME": str(checkout)},
+    )
+    assert done.returncode == 2 and not done.stdout, done.stdout
+    assert done.stderr.startswith(f"usage: ./{words[0]} ") and "error: " in done.stderr
 
 
 def test_wrong_use_is_told(checkout):
