@@ -286,8 +286,9 @@ std::string report_text(const Report& report) {
   const bool mpi = report.api == Api::mpi;
   const Spread hits =
       spread_of(report.ranks, [](const RankReport& r) { return 100 * hit_share(r.counters); });
-  std::string text = formatted("nearcache %s: %zu %s of %s\n", version_text(), report.ranks.size(),
-                               mpi ? "ranks" : "PEs", printable(report.program).c_str());
+  std::string text = formatted(
+      "nearcache %s: %zu %s%s of %s\n", version_text(), report.ranks.size(), mpi ? "rank" : "PE",
+      report.ranks.size() == 1 ? "" : "s", printable(report.program).c_str());
   if (!report.modelled.empty()) text += "  network    MODELLED: " + report.modelled + "\n";
   text += formatted("  gets       %llu, %.1f%% hits (min %.1f, mean %.1f, max %.1f over %s)\n",
                     static_cast<unsigned long long>(c.gets), 100 * hit_share(c), hits.min,

@@ -80,6 +80,12 @@ void expect_golden(const std::string& name, std::string text) {
 TEST(Report, TheJsonIsTheGoldenOne) { expect_golden("report.json", report_json(example())); }
 TEST(Report, TheTextIsTheGoldenOne) { expect_golden("report.txt", report_text(example())); }
 
+TEST(Report, OneRankIsNotCalledRanks) {
+  Report report = example();
+  report.ranks.pop_back();
+  EXPECT_NE(report_text(report).find(": 1 rank of ./program\n"), std::string::npos);
+}
+
 // Two PEs that read with 90% hits, combine ten puts into one, and occasionally bypass the cache.
 Report openshmem_example() {
   Report report;
