@@ -18,10 +18,6 @@ class Nearcache(CMakePackage):
     version("main", branch="main")
 
     variant(
-        "apps", default=False, description="Build the applications (local clustering coefficients)"
-    )
-
-    variant(
         "shmem",
         default=False,
         description="Build for the OpenSHMEM of Open MPI, which must have been built with it",
@@ -60,7 +56,7 @@ class Nearcache(CMakePackage):
             self.define("NEARCACHE_SMPICC", False),  # SimGrid of the machine
             self.define("NEARCACHE_BUILD_TESTS", False),
             self.define("NEARCACHE_BUILD_BENCH", False),
-            self.define_from_variant("NEARCACHE_BUILD_APPS", "apps"),
+            self.define("NEARCACHE_BUILD_APPS", False),
         ]
 
     def setup_run_environment(self, env):
