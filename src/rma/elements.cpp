@@ -212,13 +212,20 @@ void each(std::byte* memory, const std::byte* data, size_t count, Function funct
   each_alone<T>(memory, data, count, function);
 }
 
-// Takes over those that win. The gaps between and behind value and index do not belong to the pair.
+template <class T>
+T pair_at(const std::byte* at) {
+  T pair;
+  std::memcpy(&pair.value, at + offsetof(T, value), sizeof pair.value);
+  std::memcpy(&pair.index, at + offsetof(T, index), sizeof pair.index);
+  return pair;
+}
+
+// Takes over those that win. The gaps between and behind value and index do not belong to the pair:
+// what is behind the last one may be no memory.
 template <class T, class Wins>
 void each_pair(std::byte* memory, const std::byte* data, size_t count, Wins wins) {
   for (size_t i = 0; i < count; ++i, memory += sizeof(T), data += sizeof(T)) {
-    T old, with;
-    std::memcpy(&old, memory, sizeof(T));
-    std::memcpy(&with, data, sizeof(T));
+    const T old = pair_at<T>(memory), with = pair_at<T>(data);
     if (!wins(old, with)) continue;
     std::memcpy(memory + offsetof(T, value), &with.value, sizeof with.value);
     std::memcpy(memory + offsetof(T, index), &with.index, sizeof with.index);

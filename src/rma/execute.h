@@ -85,6 +85,7 @@ std::optional<Status> execute_if(const Action& action, Mutex* elements, uint32_t
   }
   const bool computes = action.operation != Operation::no_op;
   const uint64_t size = size_of(action.element), most = at_a_time(grain_of(action));
+  const Needed needed(action.kind, action.element, action.operation);
   uint64_t spent = 0;
   bool intact = elements->lock_intact(process);
   if (!intact) return Status::half_done;
@@ -103,7 +104,7 @@ std::optional<Status> execute_if(const Action& action, Mutex* elements, uint32_t
         spent = 0;
       }
       const uint64_t now = std::min(length, most - spent);
-      if (action.kind == Kind::fetch) std::memcpy(result, at, now), result += now;
+      if (action.kind == Kind::fetch) std::memcpy(result, at, needed.of(now)), result += now;
       if (computes) apply(action.operation, action.element, at, data, now / size), data += now;
       spent += now;
       at += now;

@@ -1,9 +1,12 @@
 // The engine's operations, on a network that delays and reorders batches: results, layouts, errors.
 #include "rma_job.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <random>
 
+#include "base/kernel_page.h"
 #include "rma/engine.h"
 #include "rma/execute_there.h"
 #include "without_calls.h"
@@ -541,6 +544,42 @@ TEST(Rma, PairsThatEndBeyondTheWindowAreNotReplaced) {
       EXPECT_EQ(memory, std::vector(memory.size(), std::byte{7}));
     }
   }
+}
+
+// The window ends with the index of its last pair, and no memory follows.
+TEST(Rma, NothingBehindTheLastPairOfAWindowIsRead) {
+  struct Pair {
+    double value;
+    int index, gap;
+  };
+  constexpr size_t bytes = sizeof(Pair) - sizeof(int);
+  const size_t page = kernel_page();
+  void* const pages = mmap(nullptr, 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  ASSERT_EQ(mprotect(pages, page, PROT_READ | PROT_WRITE), 0);
+  Job job(2, 23);
+  job.engines[1]->open(99, Members(2), Memory::fixed(pages, page, 1));
+  Window* const origin = job.engines[0]->open(99, Members(2), Memory::fixed(nullptr, 0, 1));
+  Pair ours{3, 4, 5}, old{};
+  Transfer transfer{.kind = Kind::fetch,
+                    .target = 1,
+                    .displacement = static_cast<int64_t>(page - bytes),
+                    .length = sizeof(Pair),
+                    .data = Job::bytes(ours),
+                    .result = reinterpret_cast<std::byte*>(&old),
+                    .element = Element::pair_double,
+                    .operation = Operation::maxloc};
+  for (const Kind kind : {Kind::accumulate, Kind::fetch}) {
+    transfer.kind = kind;
+    transfer.done = 0;
+    ASSERT_TRUE(origin->issue(&transfer));
+    const Mark mark = origin->flush(1);
+    ASSERT_TRUE(job.run([&] { return origin->reached(1, mark); }));
+    EXPECT_EQ(origin->take_error(1), Status::ok);
+  }
+  EXPECT_EQ(old.value, 3);
+  EXPECT_EQ(old.index, 4);
+  munmap(pages, 2 * page);
 }
 
 TEST(Rma, CompletionsAreCalledWhenTheirResultIsThere) {
