@@ -3,9 +3,10 @@
 #include "coherent.h"
 
 #include <dlfcn.h>
-#include <initializer_list>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <initializer_list>
 
 namespace coherent {
 namespace {
