@@ -197,7 +197,8 @@ void put_in_a_pscw_epoch_of_a_pause() {
       done = left != 0;
     }
     EXPECT(done);
-    for (const int asserts : {0, 0, MPI_MODE_NOSUCCEED}) MPI_Win_fence(asserts, window.win);
+    for (const int asserts : std::initializer_list<int>{0, 0, MPI_MODE_NOSUCCEED})
+      MPI_Win_fence(asserts, window.win);
     settle(window);
   });
 }
