@@ -34,6 +34,9 @@ class Mpi:
         return f"{self.family}-{self.version or 'unknown'}"
 
 
+# What to do about a program that is not the one with MPI: a container, an unknown launcher.
+BEHIND = "if it starts a program that uses MPI, put nearcache run before that one"
+
 # Run in a process of its own, because loading an MPI library has side effects.
 # MPI_Get_library_version may be called before MPI_Init (MPI-4.0, section 9.1.1).
 _ASK_LIBRARY = """
@@ -251,7 +254,9 @@ def check_preload(path: str) -> None:
     """Raise Refused if the loader would ignore preloads for a binary."""
     reason = elf.ignores_preload(path)
     if reason:
-        raise Refused(f"{path} cannot be preloaded: {reason}, so the loader ignores LD_PRELOAD")
+        raise Refused(
+            f"{path} cannot be preloaded: {reason}, so the loader ignores LD_PRELOAD; {BEHIND}"
+        )
     try:
         static = not elf.read(path).interpreter
     except ValueError as error:
@@ -259,7 +264,7 @@ def check_preload(path: str) -> None:
     if static:
         raise Refused(
             f"{path} is statically linked: nothing can be preloaded. Link it with libnearcache_mpi.a "
-            "(OpenSHMEM: libnearcache_shmem.a) instead"
+            f"(OpenSHMEM: libnearcache_shmem.a) instead; {BEHIND}"
         )
 
 
@@ -279,7 +284,6 @@ def of_binary(path: str, environment: Mapping[str, str] | None = None) -> list[M
     if not found:
         raise Refused(
             f"{path} uses no MPI: none of the libraries it loads is an MPI or an OpenSHMEM. "
-            "If it loads one while it runs, name it by --mpi TAG; if it starts a program that does, "
-            "put nearcache run before that one"
+            f"If it loads one while it runs, name it by --mpi TAG; {BEHIND}"
         )
     return found

@@ -80,6 +80,15 @@ def test_program_without_mpi_is_refused():
     assert "uses no MPI" in refused(shutil.which("ls"))
 
 
+def test_what_may_start_the_program_itself_is_told_apart_by_the_user(tmp_path):
+    """Launchers that are not known and containers: without MPI, static or setuid."""
+    static = compiled(tmp_path, "static", "int main(void) { return 0; }", "cc", "-static")
+    setuid = compiled(tmp_path, "setuid", "int main(void) { return 0; }", "cc")
+    setuid.chmod(0o4755)
+    for starter in (shutil.which("ls"), static, setuid):
+        assert "put nearcache run before that one" in refused(starter)
+
+
 def test_missing_program_is_refused():
     assert "there is no program ./missing" in refused("./missing")
     assert "the name of the program is empty" in refused("")
