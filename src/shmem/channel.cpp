@@ -77,7 +77,7 @@ void Channel::give_cache_back() {
 
 PageCache* Channel::create_cache() {
   state_ = State::none;
-  nothing_cached = false;
+  if (nothing_cached) nothing_cached = false;  // not written by threads that make caches at once
   PageCacheOptions options = context.cache_options;
   options.unlocked_hits = is_default_ && context.threaded && !context.watched();
   memory_ = PageCache::memory_bytes(options);
