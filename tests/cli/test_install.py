@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -478,6 +479,15 @@ def test_pkg_config_file_names_the_library(mpi, prefix, tmp_path):
     assert done.returncode == 0, done.stderr
     paths = [Path(word[2:]).resolve() for word in done.stdout.split() if word.startswith("-L")]
     assert any((path / "libnearcache_mpi.so").exists() for path in paths)
+
+
+def test_module_file_finds_the_prefix_by_its_own_name(prefix):
+    """Lmod leaves `..` in what it adds to PATH, and no folder is found behind the name of a file."""
+    (file,) = (prefix / "share" / "nearcache" / "modulefiles" / "nearcache").iterdir()
+    text = file.read_text()
+    pattern = re.search(r'^local prefix = myFileName\(\):match\("\^(.*)\$"\)$', text, re.M)
+    assert pattern and re.fullmatch(pattern[1], str(file))[1] == str(prefix)
+    assert "../" not in text
 
 
 def test_openshmem_is_installed_beside_mpi_and_serves_hits(shmem, preload_shmem, prefix):
