@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cache/get/cached_window.h"
 #include "mpi/process/context.h"
 #include "mpi/process/host_defects.h"
 #include "mpi/process/next.h"
