@@ -459,6 +459,35 @@ void what_the_last_fence_did_not_know_is_told() {
   MPI_Errhandler_free(&handler);
 }
 
+// The call that returns the error has completed everything else: the program has its buffers back,
+// which neither are written later nor have their contents taken for the target's.
+void gets_beside_an_operation_that_fails_are_complete() {
+  if (!check::cached()) return check::skip("hosts find other errors");
+  Words words(20);
+  for (int i = 0; i < 20; ++i) words.memory[i] = 100 + i;
+  MPI_Barrier(check::world);
+  const auto get = [&](int64_t* to, int at) {
+    MPI_Get(to, 1, MPI_INT64_T, next_rank(), at, 1, MPI_INT64_T, words.win);
+  };
+  for (int i = 0; i < 4; ++i) {
+    int64_t first = 0, again = 0, other = 0, later = 0;
+    MPI_Win_lock(MPI_LOCK_SHARED, next_rank(), 0, words.win);
+    get(&first, i);
+    get(&again, i);
+    MPI_Put(&other, 1, MPI_INT64_T, next_rank(), 100, 1, MPI_INT64_T, words.win);
+    EXPECT_EQ(class_of(MPI_Win_unlock(next_rank(), words.win)), MPI_ERR_RMA_RANGE);
+    EXPECT(first == 100 + i && again == 100 + i);
+    first = again = -1;
+    MPI_Win_lock(MPI_LOCK_SHARED, next_rank(), 0, words.win);
+    get(&other, 10 + i);
+    EXPECT_EQ(class_of(MPI_Win_flush(next_rank(), words.win)), MPI_SUCCESS);
+    get(&later, i);
+    EXPECT_EQ(class_of(MPI_Win_unlock(next_rank(), words.win)), MPI_SUCCESS);
+    EXPECT(other == 110 + i && later == 100 + i);
+    EXPECT(first == -1 && again == -1);
+  }
+}
+
 // Of several requests, the status of the one that failed has its error.
 void the_request_that_failed_is_named(const char* call) {
   if (!check::cached()) return check::skip("hosts find other errors");
@@ -660,6 +689,8 @@ int main(int argc, char** argv) {
        {"calls_out_of_their_epoch", calls_out_of_their_epoch},
        {"a_handler_uses_its_window", a_handler_uses_its_window},
        {"what_the_last_fence_did_not_know_is_told", what_the_last_fence_did_not_know_is_told},
+       {"gets_beside_an_operation_that_fails_are_complete",
+        gets_beside_an_operation_that_fails_are_complete},
        {"the_communicator_of_a_window_is_freed_before_it",
         the_communicator_of_a_window_is_freed_before_it},
        {"windows_on_comm_self", windows_on_comm_self},

@@ -221,12 +221,13 @@ CachedWindow::Completion CachedWindow::begin_sync(Targets targets, bool local) {
       pending_.last_serial()};
 }
 
-void CachedWindow::end_sync(const Completion& completion, bool succeeded) {
-  epochs_.end(completion.sync, succeeded);
+void CachedWindow::end_sync(const Completion& completion, bool succeeded, bool over) {
+  over = over || succeeded;
+  epochs_.end(completion.sync, over);
   const Targets targets = completion.sync.targets;
-  if (!succeeded || targets.is_none()) return;
+  if (!over || targets.is_none()) return;
   for (uint32_t at; (at = pending_.first(targets, completion.up_to)) != no_record;)
-    complete(at, true);
+    complete(at, succeeded, over);
   settle_writes();
 }
 

@@ -269,8 +269,9 @@ class CachedWindow {
   // `local`: own writes are completed at the origin only.
   Completion begin_sync(Targets targets, bool local);
   // If the synchronisation failed, nothing is complete: outstanding operations stay outstanding,
-  // and gets that wait for data go on waiting.
-  void end_sync(const Completion& completion, bool succeeded);
+  // and gets that wait for data go on waiting. Unless it is `over` all the same: what has arrived
+  // is then copied to those, and not stored.
+  void end_sync(const Completion& completion, bool succeeded, bool over = false);
   // Returns true if no get waits to be stored and no synchronisation is in progress; synced() may
   // then replace begin_sync() and end_sync().
   bool nothing_to_complete() const { return pending_.none() && !epochs_.under_way(); }
@@ -394,7 +395,7 @@ class CachedWindow {
   EntryId find_room(const RemoteGet& get, const Decision& decision, uint32_t record,
                     Issued* issued);
   void missed(const Decision& decision, Outcome outcome, Issued* issued);
-  void complete(uint32_t record, bool succeeded);
+  void complete(uint32_t record, bool succeeded, bool over = false);
   const std::byte* packed_data(const PendingGet& get);
   void take_data(const PendingGet& get, const std::byte* packed, bool succeeded);
   void release(uint32_t record);

@@ -209,11 +209,11 @@ void CachedWindow::compare(const PendingGet& get, const std::byte* packed) {
 
 // The data of a get has arrived at the origin: stores it, and copies it to the gets that wait for
 // it.
-void CachedWindow::complete(uint32_t record, bool succeeded) {
+void CachedWindow::complete(uint32_t record, bool succeeded, bool over) {
   const PendingGet get = pending_[record];
   // If the wait for a line failed because of another get, the program may still know that its own
   // get has arrived. The line is therefore delivered as it is.
-  const bool delivers = succeeded || get.buffer != nullptr;
+  const bool delivers = succeeded || over || get.buffer != nullptr;
   const std::byte* packed = moves_data() && delivers ? packed_data(get) : nullptr;
   if (get.polled != 0) compare(get, packed);
   if (get.entry != no_entry && cache_ != nullptr) take_data(get, packed, succeeded);

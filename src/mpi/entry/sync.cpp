@@ -56,11 +56,12 @@ void locks_are_held(Window& window, Targets targets) {
 }
 
 // A call that completes operations on targets, which `targets_of(window)` says. `after` runs under
-// the lock once MPI has returned success. A rank that is no target (MPI_PROC_NULL, or a wrong one)
-// is MPI's affair alone; the call counts as an acquire all the same.
+// the lock once MPI has completed them. A rank that is no target (MPI_PROC_NULL, or a wrong one) is
+// MPI's affair alone; the call counts as an acquire all the same. `failed`: the error of an
+// operation that has failed already.
 template <class TargetsOf, class Call, class After>
 int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns learns, Call call,
-               After after) {
+               After after, int failed = MPI_SUCCESS) {
   Window* window = find_window(handle);
   if (window == nullptr) {
     const int rc = passed_down(kind, call);
@@ -74,27 +75,33 @@ int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns lear
   context.progress.called();
   const Targets targets = targets_of(*window);
   if (window->locks_deferred()) [[unlikely]] {
-    if (const int rc = window->confirm_served(targets); rc != MPI_SUCCESS) return rc;
+    const int rc = window->confirm_served(targets);
+    if (!window->is_over(rc)) return rc;
+    if (rc != MPI_SUCCESS) failed = rc;
   }
+  const auto pass_down = [&] {
+    const int rc = passed_down(kind, call);
+    return rc == MPI_SUCCESS ? failed : rc;
+  };
   if (learns == Learns::no_more) learns = learns_by_completing(*window);
   if (!context.threaded && window->nothing_to_complete()) {
-    const int rc = passed_down(kind, call);
-    window->synced(targets, local, rc == MPI_SUCCESS);
+    const int rc = pass_down();
+    window->synced(targets, local, window->is_over(rc));
     if (window->observed()) window->observe_sync(kind, targets);
     locks_are_held(*window, targets);
-    if (rc == MPI_SUCCESS) after(*window, targets);
+    if (window->is_over(rc)) after(*window, targets);
     note(learns);
     return rc;
   }
   WindowLock lock(window->mutex());
   const Window::Completion completion = window->begin_sync(targets, local);
   lock.unlock();
-  const int rc = passed_down(kind, call);
+  const int rc = pass_down();
   WindowLock again(window->mutex());
-  window->end_sync(completion, rc == MPI_SUCCESS);
+  window->end_sync(completion, rc);
   if (window->observed()) window->observe_sync(kind, targets);
   locks_are_held(*window, targets);
-  if (rc == MPI_SUCCESS) after(*window, targets);
+  if (window->is_over(rc)) after(*window, targets);
   again.unlock();
   note(learns);
   return rc;
@@ -107,7 +114,10 @@ int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
   if (window != nullptr && window->caching()) {
     const Targets targets = targets_of(*window);
     if (window->locks_deferred() && nearcache::ends_at_acquires(window->mode())) [[unlikely]] {
-      if (const int rc = window->confirm_served(targets); rc != MPI_SUCCESS) return rc;
+      const int rc = window->confirm_served(targets);
+      if (!window->is_over(rc)) return rc;
+      if (rc != MPI_SUCCESS)
+        return completing(handle, targets_of, kind, Learns::no_more, call, nothing, rc);
     }
     WindowLock lock(window->mutex());
     if (window->may_serve_flush(targets)) {

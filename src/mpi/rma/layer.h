@@ -24,6 +24,12 @@ void rma_stop();
 // Whether the engine does the one-sided communication of this window.
 bool rma_has(MPI_Win handle);
 
+// Whether a synchronisation that has returned this error has completed all operations, some of
+// which have failed (EngineWindow::settled). The program has its buffers back.
+inline bool rma_has_completed(int rc) {
+  return rc == MPI_ERR_RMA_RANGE || rc == MPI_ERR_OP || rc == MPI_ERR_WIN || rc == MPI_ERR_OTHER;
+}
+
 // The agent for which a thread waiting in the host MPI polls, if there is one (station.cpp).
 extern std::atomic<rma::Agent*> helped_agent;
 void end_help() noexcept;

@@ -196,7 +196,7 @@ int DeferredLocks::issue(Window& window, const GetCall& get) {
 // The lock is certain to be held once an operation under it is complete. By then every rank that
 // wrote before has announced it, and nobody writes after.
 int DeferredLocks::confirm(Window& window, Targets targets) {
-  int rc = take(window, targets);
+  int rc = take(window, targets), failed = MPI_SUCCESS;
   auto lock = guard(mutex_);
   while (rc == MPI_SUCCESS) {
     const auto its = std::ranges::find_if(locks_, [&](const Lock& each) {
@@ -213,6 +213,8 @@ int DeferredLocks::confirm(Window& window, Targets targets) {
     }
     if (!issued) rc = issue(window, one);
     if (rc == MPI_SUCCESS) rc = next.Win_flush(static_cast<int>(target), window.handle());
+    // An operation has failed, but the lock is held.
+    if (window.is_over(rc)) failed = failed == MPI_SUCCESS ? rc : failed, rc = MPI_SUCCESS;
     again(lock);
     if (rc != MPI_SUCCESS) break;
     std::vector<GetCall> older;
@@ -232,7 +234,7 @@ int DeferredLocks::confirm(Window& window, Targets targets) {
     count_ = static_cast<uint32_t>(locks_.size());
     served_.insert(served_.end(), older.begin(), older.end());
   }
-  return rc;
+  return rc != MPI_SUCCESS ? rc : failed;
 }
 
 // One under which something was served since then is looked at by `confirm`.

@@ -17,12 +17,17 @@ Window::Completion Window::begin_sync(Targets targets, bool local) {
   return {cached_.begin_sync(targets, local), sampling_.sync_begins(targets)};
 }
 
-void Window::end_sync(const Completion& completion, bool succeeded) {
+bool Window::is_over_in_spite_of(int rc) const {
+  return identity_.by_engine && rma_has_completed(rc);
+}
+
+void Window::end_sync(const Completion& completion, int rc) {
+  const bool succeeded = rc == MPI_SUCCESS, over = is_over(rc);
   if (!succeeded) sampling_.drop();
-  if (completion.began == 0) return cached_.end_sync(completion.cached, succeeded);
+  if (completion.began == 0) return cached_.end_sync(completion.cached, succeeded, over);
   // measured before data is stored
   const CostSampling::Result result = sampling_.sync_ends(completion.began);
-  cached_.end_sync(completion.cached, succeeded);
+  cached_.end_sync(completion.cached, succeeded, over);
   learn_cost(result);
 }
 

@@ -334,8 +334,10 @@ class Window {
   // `local`: puts and accumulates are completed at the origin only.
   Completion begin_sync(Targets targets, bool local);
   // If the synchronisation failed, nothing is complete: what was outstanding remains so, and gets
-  // that wait for their data keep waiting.
-  void end_sync(const Completion& completion, bool succeeded);
+  // that wait for their data keep waiting. Unless the RMA engine says that an operation has failed.
+  void end_sync(const Completion& completion, int rc);
+  // Whether a synchronisation that has returned this has completed everything.
+  bool is_over(int rc) const { return rc == MPI_SUCCESS || is_over_in_spite_of(rc); }
   // Fast path for one thread: no get is waiting to be stored, and none is being measured.
   bool nothing_to_complete() const {
     return cached_.nothing_to_complete() && sampling_.idle() && sampling_.request_idle();
@@ -446,6 +448,7 @@ class Window {
   bool of_another();
   void tell_levels();
   void maybe_adapt();
+  bool is_over_in_spite_of(int rc) const;
   void learn_cost(const CostSampling::Result& result);
   void tell_costs();  // reports the measured costs to the cache
   void estimate_times(Counters* counters) const;
