@@ -68,6 +68,14 @@ TEST(CostModel, OfFewSamplesTheQuickestIsBelievedWhereCareIsWanted) {
   EXPECT_NEAR(model.careful().cost_ns(8), 2000, 100);
 }
 
+TEST(CostModel, TimeThatOtherProgramsTakeIsNotBelievedWhereCareIsWanted) {
+  CostModel model;
+  model.sample(8, 700);
+  for (int i = 0; i < 200; ++i) model.sample(8, i % 2 == 0 ? 3e6 : 800);
+  EXPECT_GT(model.cost_ns(8), 5600);
+  EXPECT_NEAR(model.careful().cost_ns(8), 8 * 700, 1);
+}
+
 TEST(CostModel, SizesThatWereSeenAnswerForThemselves) {
   CostModel model;
   for (int i = 0; i < 50; ++i)

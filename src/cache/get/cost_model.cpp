@@ -45,7 +45,9 @@ CostModel::Fit CostModel::fit(CostOf cost_of) const {
 }
 
 CostModel::Fit CostModel::careful() const {
-  return fit([](const Class& c) { return c.samples < few ? c.least_ns : c.mean_ns; });
+  return fit([](const Class& c) {
+    return c.samples < few ? c.least_ns : std::min(c.mean_ns, most_of_least * c.least_ns);
+  });
 }
 
 }  // namespace nearcache

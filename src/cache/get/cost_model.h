@@ -36,7 +36,8 @@ class CostModel {
 
   // Returns a conservative fit, for what users are told: size classes with few samples count with
   // their fastest one. The first gets of a program find the network cold, and if nearly all gets
-  // are hits there are few others.
+  // are hits there are few others. On a machine that is busy with other programs most of the time
+  // that gets take may be theirs, so others count with no more than eight times their fastest one.
   Fit careful() const;
 
   // Returns the mean cost measured for gets of this size class, or that of the fit if there is
@@ -54,6 +55,7 @@ class CostModel {
     float least_ns = 0;
   };
   static constexpr uint32_t few = 64;
+  static constexpr float most_of_least = 8;
   template <class CostOf>
   Fit fit(CostOf cost_of) const;
 
