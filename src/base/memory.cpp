@@ -55,27 +55,29 @@ uint64_t launched_on_node() {
 }
 
 void MemoryBudget::keep_spare(Region region, uint64_t kind, uint64_t held) {
-  const uint64_t used = this->used();
-  if (used > limit_ || held > limit_ - used) return;
-  const std::lock_guard lock(mutex_);
-  spare_region_ = std::move(region);
-  spare_kind_ = kind;
-  spare_.store(held, std::memory_order_relaxed);
+  {
+    const std::lock_guard lock(mutex_);
+    if (held < spare_) return;
+    spare_region_ = std::move(region);
+    spare_kind_ = kind;
+    spare_ = held;
+  }
+  if (!spare_fits()) release_spare();
 }
 
 bool MemoryBudget::take_spare(size_t bytes, uint64_t kind, Region* region) {
-  if (spare_.load(std::memory_order_relaxed) == 0) return false;
+  if (spare_ == 0) return false;
   const std::lock_guard lock(mutex_);
   if (spare_region_.bytes() != bytes || spare_kind_ != kind) return false;
   *region = std::move(spare_region_);
-  spare_.store(0, std::memory_order_relaxed);
+  spare_ = 0;
   return true;
 }
 
 void MemoryBudget::release_spare() {
   const std::lock_guard lock(mutex_);
   spare_region_.release();
-  spare_.store(0, std::memory_order_relaxed);
+  spare_ = 0;
 }
 
 }  // namespace nearcache

@@ -37,19 +37,26 @@ class MemoryBudget {
     uint64_t used = used_.load(std::memory_order_relaxed);
     do {
       if (bytes > limit_ || used > limit_ - bytes) return false;
-    } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
-    if (spare_.load(std::memory_order_relaxed) > limit_ - (used + bytes)) release_spare();
+    } while (!used_.compare_exchange_weak(used, used + bytes));
+    if (!spare_fits()) release_spare();
     return true;
   }
   void give_back(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 
-  // Keeps a region for take_spare(), or releases it. `held`: how much of it is memory, which does
-  // not count as used, but makes way for what is. `kind`: for what it may be used again.
+  // Keeps a region for take_spare(), or releases it if a larger one is kept. `held`: how much of it
+  // is memory, which does not count as used, but makes way for what is. `kind`: for what it may be
+  // used again.
   void keep_spare(Region region, uint64_t kind, uint64_t held);
   // Moves the spare region into `*region`. Returns false if there is none of this size and kind.
   bool take_spare(size_t bytes, uint64_t kind, Region* region);
 
  private:
+  // If a thread takes memory while another keeps a spare region, one of them sees that both do not
+  // fit: hence their sequential consistency.
+  bool spare_fits() const {
+    const uint64_t used = used_;
+    return used <= limit_ && spare_ <= limit_ - used;
+  }
   void release_spare();
 
   uint64_t limit_ = UINT64_MAX;

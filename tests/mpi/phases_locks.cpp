@@ -372,6 +372,16 @@ void with_deferred_locks(const std::vector<std::pair<const Window*, int>>& locks
   MPI_Barrier(check::world);
 }
 
+// By the writer, exclusively and one after the other, once the reader has asked for its own.
+void lock_both(const Window& first, const Window& second, int target_of_second) {
+  after(reader, writer);
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, first.win);
+  usleep(300000);
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target_of_second, 0, second.win);
+  MPI_Win_unlock(target_of_second, second.win);
+  MPI_Win_unlock(owner, first.win);
+}
+
 // Two ranks take the same locks in the same order, so that neither waits for what the other holds.
 // The reader's gets come in the opposite order.
 void locks_in_one_order(bool of_two_windows) {
@@ -391,14 +401,7 @@ void locks_in_one_order(bool of_two_windows) {
           MPI_Win_unlock(owner, window.win);
           EXPECT(found[0] == other_place && found[1] == other_place);
         }
-        if (check::rank == writer) {
-          after(reader, writer);
-          MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
-          usleep(300000);
-          MPI_Win_lock(MPI_LOCK_EXCLUSIVE, writer, 0, second.win);
-          MPI_Win_unlock(writer, second.win);
-          MPI_Win_unlock(owner, window.win);
-        }
+        if (check::rank == writer) lock_both(window, second, writer);
       });
     });
   });
@@ -420,14 +423,7 @@ void an_exclusive_lock_after_a_shared_one() {
           MPI_Win_unlock(owner, window.win);
           EXPECT_EQ(found, other_place);
         }
-        if (check::rank == writer) {
-          after(reader, writer);
-          MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
-          usleep(300000);
-          MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, other.win);
-          MPI_Win_unlock(owner, other.win);
-          MPI_Win_unlock(owner, window.win);
-        }
+        if (check::rank == writer) lock_both(window, other, owner);
       });
     });
   });

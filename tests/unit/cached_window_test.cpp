@@ -322,6 +322,17 @@ TEST(CachedWindowTest, spare_memory_makes_way_for_what_the_limit_allows) {
   EXPECT_FALSE(budget.take_spare(1 << 16, 7, &found));
 }
 
+// As of a window that begins with a cache without storage, and then gets one with storage.
+TEST(CachedWindowTest, the_larger_spare_memory_is_kept) {
+  MemoryBudget budget;
+  Region small, large, found;
+  EXPECT_TRUE(small.reserve(1 << 15) && large.reserve(1 << 16));
+  budget.keep_spare(std::move(large), 1, 600);
+  budget.keep_spare(std::move(small), 1, 100);
+  EXPECT_FALSE(budget.take_spare(1 << 15, 1, &found));
+  EXPECT_TRUE(budget.take_spare(1 << 16, 1, &found));
+}
+
 TEST(CachedWindowTest, requests_and_other_gets_do_not_wait_for_each_other) {
   Program program(Mode::always);
   Buffer first{}, second{}, third{};

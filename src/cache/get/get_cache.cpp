@@ -103,10 +103,7 @@ void GetCache::wipe() {
   if (keeps_queues(policy_))
     std::memset(static_cast<void*>(links_.get()), 0, descriptors * sizeof(QueueLinks));
   if (parts_noted_) std::memset(static_cast<void*>(parts_.get()), 0, parts_bytes);
-  if (writes_.now() != 0) writes_.clear();
-  const auto before_writes =
-      reinterpret_cast<std::byte*>(&writes_) - reinterpret_cast<std::byte*>(this);
-  std::memset(static_cast<void*>(this), 0, static_cast<size_t>(before_writes));
+  std::memset(static_cast<void*>(this), 0, sizeof *this);
 }
 
 uint64_t GetCache::metadata_bytes() const {

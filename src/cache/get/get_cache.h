@@ -486,7 +486,7 @@ class alignas(64) GetCache {
   Relative<PublishedEntry> published_;
   bool parts_noted_ = false;
   Relative<PartUsed> parts_;  // by slot; takes no memory before the first is noted
-  WriteLog writes_;           // the last member: wipe()
+  WriteLog writes_;
 };
 
 }  // namespace nearcache

@@ -212,9 +212,11 @@ int DeferredLocks::confirm(Window& window, Targets targets) {
       issued = window.epochs().gets_noted(target);
     }
     if (!issued) rc = issue(window, one);
-    if (rc == MPI_SUCCESS) rc = next.Win_flush(static_cast<int>(target), window.handle());
-    // An operation has failed, but the lock is held.
-    if (window.is_over(rc)) failed = failed == MPI_SUCCESS ? rc : failed, rc = MPI_SUCCESS;
+    if (rc == MPI_SUCCESS) {
+      rc = next.Win_flush(static_cast<int>(target), window.handle());
+      // An operation has failed, but the lock is held.
+      if (window.is_over(rc)) failed = failed == MPI_SUCCESS ? rc : failed, rc = MPI_SUCCESS;
+    }
     again(lock);
     if (rc != MPI_SUCCESS) break;
     std::vector<GetCall> older;
