@@ -339,6 +339,7 @@ size_t ConnectionFabric::take_frames(Connection* connection, std::span<const std
     if (!sound(connection, length) || rest.size() < frame_head + length) return taken;
     recent_ = connection;
     moved_ = true;
+    if (frame_head + length > both_heads) connection->apart.likely = false;
     receiver_->received(connection->peer, rest.subspan(frame_head, length));
     if (connection->state == State::closed) return taken;
     taken += frame_head + length;
@@ -358,7 +359,25 @@ bool ConnectionFabric::begin_apart(Connection* connection, const Place* only) {
     return false;
   std::ranges::copy(head, apart.head.begin());
   apart.batch = length, apart.body = place.bytes, apart.come = 0, apart.in_place = true;
+  apart.likely = true;
   return true;
+}
+
+void ConnectionFabric::move_begun(Connection* connection) {
+  Apart& apart = connection->apart;
+  connection->in.consume(both_heads);
+  const auto bytes = connection->in.bytes();
+  const size_t here = std::min(bytes.size(), apart.body);
+  const Place place = receiver_->body(connection->peer, apart.head, apart.batch);
+  apart.in_place = place.memory != nullptr && place.bytes == apart.body;
+  for (size_t at = 0; at < here && apart.in_place; at += Detour::bytes) {
+    const size_t now = std::min(here - at, Detour::bytes);
+    std::ranges::copy(bytes.subspan(at, now), detour_.buffer());
+    const iovec run{place.memory + at, now};
+    apart.in_place = detour_.give({&run, 1}) == now;
+  }
+  apart.come = here;
+  connection->in.consume(here);
 }
 
 // Takes what follows the body, once all of it has arrived. Returns the number of bytes taken.

@@ -54,6 +54,7 @@ class ConnectionFabric : public Fabric {
     size_t batch = 0, body = 0;  // bytes; body is 0 if there is no such batch
     size_t come = 0;             // bytes of the body received so far
     bool in_place = true;
+    bool likely = false;  // the last frame with more than heads was such a batch
   };
   struct Connection {
     virtual ~Connection() = default;
@@ -91,10 +92,12 @@ class ConnectionFabric : public Fabric {
   void connected(Connection* connection);  // our attempt has succeeded
   void arrived(Connection* connection, std::span<const std::byte> bytes);
   void take(Connection* connection);  // processes bytes appended to `in`
-  // For networks that read bodies directly to their destination. `in` of an open connection holds
-  // the heads of a frame and of its batch. Returns true if the receiver wants the body apart (if
-  // `only` is not null: exactly there); the caller then consumes these heads.
+  // For networks that read bodies directly to their destination. `in` of an open connection begins
+  // with the heads of an incomplete frame and of its batch. Returns true if the receiver wants the
+  // body apart (if `only` is not null: exactly there); the caller then consumes these heads.
   bool begin_apart(Connection* connection, const Place* only = nullptr);
+  // Consumes these heads, and moves what follows them of the body to its destination.
+  void move_begun(Connection* connection);
   Receiver& receiver() { return *receiver_; }  // only during a poll
   void write(Connection* connection);          // sends queued bytes, if there is room again
   void lose(Connection* connection, const std::string& why);

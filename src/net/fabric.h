@@ -66,6 +66,10 @@ class Fabric {
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
   virtual size_t largest_batch() const = 0;  // bytes
+  // How much data of one operation a batch to this rank should carry at most, in bytes. Much, if it
+  // is received in place: each batch costs both ends a few system calls and ends in a packet that
+  // is not full.
+  virtual size_t most_data(int /*to*/) const { return size_t{64} << 10; }
   // Null if the fabric moves nothing but batches.
   virtual DirectMemory* direct_memory() { return nullptr; }
 

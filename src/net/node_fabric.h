@@ -48,6 +48,10 @@ class NodeFabric final : public Fabric {
   int rank() const override { return places_[own_].at.rank; }
   int ranks() const override { return ranks_; }
   size_t largest_batch() const override { return most_bytes; }
+  size_t most_data(int to) const override {
+    return others_ != nullptr && place_of(to) == nullptr ? others_->most_data(to)
+                                                         : Fabric::most_data(to);
+  }
   DirectMemory* direct_memory() override {
     return others_ != nullptr ? others_->direct_memory() : nullptr;
   }

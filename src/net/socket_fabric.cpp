@@ -20,8 +20,12 @@ namespace nearcache::net {
 namespace {
 
 constexpr size_t least_read = 64 << 10;
+// A frame's first bytes are read with as many as a small batch has, and no more: a large body is
+// then read to its own destination.
+constexpr size_t first_read = 9 << 10;
 // From one connection in a poll: others get their turn, and threads that want the caller's lock.
 constexpr int most_reads = 16;
+constexpr size_t enough_read = 1 << 20;
 constexpr int polls_between_looks = 8;  // polls of the connection in use, until all are polled
 constexpr int times_to_separate = 32;
 
@@ -274,7 +278,8 @@ void SocketFabric::finish_connecting(Connection* connection) {
 }
 
 void SocketFabric::read(Connection* connection) {
-  for (int reads = 0; reads < most_reads && read_more(connection); ++reads) {
+  came_ = 0;
+  for (int reads = 0; reads < most_reads && came_ < enough_read && read_more(connection); ++reads) {
   }
 }
 
@@ -292,7 +297,7 @@ bool SocketFabric::read_more(Connection* connection) {
 }
 
 bool SocketFabric::came(Connection* connection, ssize_t got) {
-  if (got > 0) return true;
+  if (got > 0) return came_ += static_cast<size_t>(got), true;
   if (got == 0) lose(connection, "it closed the connection");
   if (got < 0 && !would_block()) lose(connection, system_error("its connection broke"));
   return false;
@@ -302,8 +307,8 @@ bool SocketFabric::came(Connection* connection, ssize_t got) {
 void SocketFabric::take_read(Connection* connection) {
   take(connection);
   if (connection->state == State::open && connection->apart.body == 0 &&
-      connection->in.bytes().size() == both_heads && begin_apart(connection))
-    connection->in.consume(both_heads);
+      connection->in.bytes().size() >= both_heads && begin_apart(connection))
+    move_begun(connection);
 }
 
 // If a frame has begun, reads no further than the heads of the next one, whose body may have its
@@ -311,11 +316,13 @@ void SocketFabric::take_read(Connection* connection) {
 bool SocketFabric::read_some(Connection* connection) {
   std::span<std::byte> room = connection->in.room(least_read);
   const auto begun = connection->in.bytes();
-  uint64_t length;
-  if (connection->state == State::open && begun.size() >= sizeof length) {
-    std::memcpy(&length, begun.data(), sizeof length);
-    const size_t left = frame_head + length - begun.size();
-    if (left < room.size() - both_heads) room = room.first(left + both_heads);
+  if (connection->state == State::open) {
+    size_t most = connection->apart.likely ? both_heads : first_read;
+    if (uint64_t length; begun.size() >= sizeof length) {
+      std::memcpy(&length, begun.data(), sizeof length);
+      most = frame_head + length - begun.size() + both_heads;
+    }
+    room = room.first(std::min(most, room.size()));
   }
   const ssize_t got = recv(wire(connection)->socket, room.data(), room.size(), 0);
   if (!came(connection, got)) return false;

@@ -62,6 +62,7 @@ class StubNetwork {
     int wait_descriptor() const override { return -1; }
     void ring() override {}
     bool sends_unsure(int) const override { return true; }
+    size_t most_data(int) const override { return 2 * Detour::bytes; }
     void send_unsure(int to, std::span<const std::byte> batch, std::span<const std::byte> data,
                      Ending ending) override;
     DirectMemory* direct_memory() override { return network_->reaches_memory_ ? this : nullptr; }

@@ -22,6 +22,7 @@ inline constexpr size_t most_runs = 256;
 
 struct MemoryOf {
   pid_t process;
+  static constexpr uint64_t most_bytes = UINT64_MAX;  // to be read or written at a time
 
   net::Reached read(std::byte* to, std::span<iovec> from, uint64_t) const {
     return net::read_process(process, to, from);
@@ -31,9 +32,10 @@ struct MemoryOf {
   }
 };
 
-// Memory of this process. At most Detour::bytes are copied at a time.
+// Memory of this process.
 struct OwnMemory {
   net::Detour* detour;
+  static constexpr uint64_t most_bytes = net::Detour::bytes;
 
   net::Reached read(std::byte* to, std::span<iovec> from, uint64_t bytes) const {
     if (detour->take(from) < bytes) return net::Reached::unmapped;
@@ -127,7 +129,7 @@ template <class There, class EachRun>
 net::Reached execute_there(Action action, There there, uint64_t all_bytes, Mutex* elements,
                            uint32_t process, bool* intact, EachRun each_run) {
   if (action.kind == Kind::put || action.kind == Kind::get) {
-    return in_portions(UINT64_MAX, each_run, [&](std::span<iovec> runs, uint64_t bytes) {
+    return in_portions(There::most_bytes, each_run, [&](std::span<iovec> runs, uint64_t bytes) {
       if (action.kind == Kind::get) {
         const net::Reached reached = there.read(action.result, runs, bytes);
         action.result += bytes;

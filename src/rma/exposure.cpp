@@ -15,6 +15,14 @@ bool fetches(Kind kind) {
   return kind == Kind::get || kind == Kind::fetch || kind == Kind::compare_and_swap;
 }
 
+bool asks_reply(const Head& request) {
+  return (request.kind == Kind::put || request.kind == Kind::accumulate) && request.token != 0;
+}
+
+Head acknowledgement(const Head& request) {
+  return {.kind = Kind::acknowledged, .window = request.window, .token = request.token};
+}
+
 }  // namespace
 
 void refuse(Outbox* outbox, int to, const Head& request, Status status) {
@@ -27,10 +35,8 @@ void refuse(Outbox* outbox, int to, const Head& request, Status status) {
   // executed and the window is closed here. Had that been refused, it would have been said.
   const bool acknowledges = request.kind == Kind::acknowledge;
   if (!acknowledges || status != Status::no_window) outbox->append(to, reply);
-  if (request.kind == Kind::unlock || acknowledges) {
-    outbox->append(
-        to, Head{.kind = Kind::acknowledged, .window = request.window, .token = request.token});
-  }
+  if (request.kind == Kind::unlock || acknowledges || asks_reply(request))
+    outbox->append(to, acknowledgement(request));
 }
 
 // Calls function(address, length) with each non-empty run of memory of a message. Returns false if
@@ -110,8 +116,7 @@ void Exposure::run(int from, const Message& message) {
       break;
     case Kind::acknowledge:
       if (without_lock(from)) return rma::refuse(&outbox(), from, head, Status::lost_lock);
-      outbox().append(from,
-                      Head{.kind = Kind::acknowledged, .window = head.window, .token = head.token});
+      outbox().append(from, acknowledgement(head));
       break;
     case Kind::complete:
       ++completed_;
@@ -153,7 +158,8 @@ void Exposure::operate(int from, const Message& message) {
       copy_held();
       if (send_unsure(from, head, at)) return;
     }
-    return copies().add(this, from, {head, at, message.data.data()});
+    if (head.length <= net::Detour::bytes)
+      return copies().add(this, from, {head, at, message.data.data()});
   }
   copy_held();
   ++executed_[head.odd_epoch];
@@ -180,6 +186,7 @@ void Exposure::operate(int from, const Message& message) {
   if (!done) done = execute_checked(action, head.length, runs);
   if (*done != Status::ok) return rma::refuse(&outbox(), from, head, *done);
   if (fetches(head.kind)) send_data(from, head, fetched.data());
+  if (asks_reply(head)) outbox().append(from, acknowledgement(head));
 }
 
 void Exposure::put_each(int from, const Message& message) {
@@ -225,6 +232,7 @@ void Exposure::copy() {
   if (put != nullptr && net::Detour::can_write(put->memory, put->head.length)) {
     ++executed_[put->head.odd_epoch];
     std::memcpy(put->memory, put->data, put->head.length);
+    if (asks_reply(put->head)) outbox().append(from, acknowledgement(put->head));
     return copies.clear();
   }
   copies.execute(&window_->engine().detour(),
@@ -232,6 +240,7 @@ void Exposure::copy() {
                    ++executed_[head.odd_epoch];
                    if (!done) return rma::refuse(&outbox(), from, head, Status::out_of_range);
                    if (head.kind == Kind::get) send_data(from, head, fetched);
+                   if (asks_reply(head)) outbox().append(from, acknowledgement(head));
                  });
 }
 
@@ -263,7 +272,8 @@ std::byte* Exposure::place_of_put(int from, const Head& head) const {
 
 void Exposure::put_apart(int from, const Head& head, bool in_place) {
   ++executed_[head.odd_epoch];
-  if (!in_place) rma::refuse(&outbox(), from, head, Status::out_of_range);
+  if (!in_place) return rma::refuse(&outbox(), from, head, Status::out_of_range);
+  if (asks_reply(head)) outbox().append(from, acknowledgement(head));
 }
 
 // All of the memory is accessible from the first request until the window closes: all ranks have
@@ -318,8 +328,7 @@ void Exposure::unlock(int from, const Head& request) {
     return rma::refuse(&outbox(), from, request, Status::lost_lock);
   if (locks_ == nullptr || !locks_->release(from))
     return rma::refuse(&outbox(), from, request, Status::not_locked);
-  outbox().append(
-      from, Head{.kind = Kind::acknowledged, .window = request.window, .token = request.token});
+  outbox().append(from, acknowledgement(request));
   grant();
 }
 

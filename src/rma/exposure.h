@@ -30,7 +30,7 @@ class Window;
 class Exposure {
  public:
   // The most bytes that one request may concern; a batch has room for them.
-  static constexpr uint64_t most_bytes = net::Detour::bytes;
+  static constexpr uint64_t most_bytes = 1000 << 10;
 
   // Of this window, which it is part of.
   Exposure(Window* window, Memory memory) : window_(window), memory_(std::move(memory)) {}

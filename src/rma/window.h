@@ -282,7 +282,7 @@ class Window {
   static constexpr uint64_t most_outstanding = 4 << 20;  // bytes to one target
   // bytes after which a reply is requested, so that it comes before that limit is reached
   static constexpr uint64_t ask_after = 1 << 20;
-  // bytes of an operation per message
+  // bytes of an operation per message, unless the network prefers more (Fabric::most_data)
   static constexpr uint64_t part = 64 << 10;
   static constexpr size_t most_pieces = 1024;  // per message
   static constexpr uint64_t least_runs = 8;    // of a layout worth telling
@@ -354,6 +354,8 @@ class Window {
   static bool lies_within(const Transfer& transfer, const Direct& direct);
   bool transfer_directly(Transfer* transfer, Direct* to);
   void locate(Target* to);
+  uint64_t next_bytes(const Transfer& transfer, uint64_t grain) const;
+  bool asks_reply(const Target& to, const Head& request) const;
   void issue_part(Transfer* transfer, Target* to);
   void use_layout(Transfer* transfer, Traffic* traffic);
   void tell_layout(const Transfer& transfer, Traffic* traffic);

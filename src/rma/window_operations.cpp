@@ -183,10 +183,28 @@ void Window::tell_layout(const Transfer& transfer, Traffic* traffic) {
   traffic->bytes += sizeof message + blocks.size() * sizeof(Piece);
 }
 
+// Bytes of the next message. One run of a put or get may be long. It travels in place in whole
+// words (Outbox::append), so what is beyond them goes alone.
+uint64_t Window::next_bytes(const Transfer& transfer, uint64_t grain) const {
+  const uint64_t left = transfer.length - transfer.done;
+  const bool one_run = transfer.pieces.empty() && transfer.layout.size == 0;
+  if (left <= part || !one_run || (transfer.kind != Kind::put && transfer.kind != Kind::get))
+    return std::min(left, part / grain * grain);
+  const uint64_t most = engine_->fabric().most_data(members_.peer(transfer.target));
+  return std::min({left, most, Exposure::most_bytes}) / sizeof(uint64_t) * sizeof(uint64_t);
+}
+
+// A large put or accumulate is sent at once. If nothing else is on its way and a flush is likely to
+// come, it asks for the reply that a flush would ask for: that comes while the program computes.
+bool Window::asks_reply(const Target& to, const Head& request) const {
+  return (request.kind == Kind::put || request.kind == Kind::accumulate) &&
+         request.length >= many_bytes && all_locked_ && to.traffic->reached == to.traffic->answered;
+}
+
 void Window::issue_part(Transfer* transfer, Target* to) {
   const bool fetches = transfer->kind != Kind::put && transfer->kind != Kind::accumulate;
   const uint64_t grain = transfer->grain > 0 ? transfer->grain : size_of(transfer->element);
-  uint64_t bytes = std::min(transfer->length - transfer->done, part / grain * grain);
+  uint64_t bytes = next_bytes(*transfer, grain);
   Head message = head(transfer->kind);
   std::vector<Piece> pieces;
   if (transfer->sent != nullptr) {
@@ -217,6 +235,7 @@ void Window::issue_part(Transfer* transfer, Target* to) {
     if (bytes >= many_bytes) engine_->expect_body(members_.peer(transfer->target), message.token);
     traffic->fetching = traffic->issued;
   }
+  if (asks_reply(*to, message)) message.token = expect_reply(to->rank, traffic, {});
   std::span<const std::byte> data;  // a get has none
   if (const uint64_t sent = data_bytes(message); sent > 0)
     data = {transfer->data + transfer->done, sent};

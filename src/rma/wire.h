@@ -70,8 +70,8 @@ struct Head {
   // bytes of memory; puts: of each. Replies with data: bytes that follow. tell_layout: number of
   // blocks
   uint64_t length = 0;
-  // identifies the operation in replies. fence: which fence. Layouts: the number. lock_shared: 1 if
-  // it overtakes (lock_queue.h)
+  // identifies the operation in replies. put, accumulate: 0, or the reply that it asks for. fence:
+  // which fence. Layouts: the number. lock_shared: 1 if it overtakes (lock_queue.h)
   uint64_t token = 0;
 
   // At most 1,024 in an operation or layout, and one for each rank in a fence: never near 2^30.

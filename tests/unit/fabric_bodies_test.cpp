@@ -38,13 +38,17 @@ Batch batch_of(uint64_t number, uint64_t body) {
 struct Listener final : Receiver {
   std::mt19937 random{4};
   uint64_t came = 0, apart = 0, places = 0;
+  uint64_t whole = 0;  // large batches that came with their body
   std::vector<std::byte> memory = std::vector<std::byte>(1 << 20), other = memory;
   std::byte* wanted = memory.data();
   uint64_t loses_after = UINT64_MAX;  // queries until the memory is no longer wanted
   bool guesses = true, in_place = true;
   std::string gone;
 
-  void received(int, std::span<const std::byte> bytes) override { check(bytes); }
+  void received(int, std::span<const std::byte> bytes) override {
+    whole += body_of(came) >= 2 * least_body;
+    check(bytes);
+  }
   void lost(int, const std::string& why) override { gone = why; }
   Place body(int, std::span<const std::byte> head, size_t batch) override {
     uint64_t number, body;
@@ -147,6 +151,22 @@ TEST_F(Bodies, AreInTheirPlaceWhateverWasExpected) {
   EXPECT_TRUE(all_came());
   EXPECT_GT(listener.apart, sent / 10);
   EXPECT_EQ(listener.gone, "");
+}
+
+// After small batches and after large ones.
+TEST_F(Bodies, AreReadApartThoughNobodyExpectsThem) {
+  listener.guesses = false;
+  send_next();
+  EXPECT_TRUE(all_came());
+  listener.whole = 0;
+  std::mt19937 random(9);
+  while (sent < 400) {
+    send_next();
+    if (random() % 3 == 0) EXPECT_TRUE(all_came());
+  }
+  EXPECT_TRUE(all_came());
+  EXPECT_EQ(listener.whole, 0u);
+  EXPECT_GT(listener.apart, sent / 3);
 }
 
 TEST_F(Bodies, ThatNobodyWantsAnyMoreAreThrownAway) {

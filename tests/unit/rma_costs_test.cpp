@@ -1,6 +1,8 @@
 // How many batches each call costs.
 #include "rma_job.h"
 
+#include <utility>
+
 #include "rma/engine.h"
 
 namespace nearcache::rma {
@@ -81,6 +83,79 @@ TEST_P(Costs, OfEveryCallAreWhatTheDocumentationSays) {
                     }),
             1u);
   EXPECT_EQ(batches([&] { job.run([&] { return job.window(last).completed_by(1); }); }), 0u);
+}
+
+class CostsOfLongRuns : public testing::Test {
+ protected:
+  static constexpr size_t words = 2 * net::Detour::bytes / 8;  // as much as one batch carries
+  CostsOfLongRuns() {
+    job.window(0).lock_all(false);
+    EXPECT_TRUE(job.put(0, 1, 0, data[0]) && job.flush(0, 1));
+  }
+  void move(Kind kind, int64_t at, uint64_t bytes) {
+    EXPECT_TRUE(job.issue(0, {.kind = kind,
+                              .target = 1,
+                              .displacement = at,
+                              .length = bytes,
+                              .data = Job::bytes(data[0]),
+                              .result = reinterpret_cast<std::byte*>(data.data())}));
+  }
+  void let_pass() {
+    EXPECT_FALSE(job.run([] { return false; }));
+  }
+  uint64_t since() { return job.network.batches() - std::exchange(before, job.network.batches()); }
+
+  Job job{2, 1, 2 * words + 8};
+  std::vector<uint64_t> data = std::vector<uint64_t>(2 * words + 8, 7);
+  uint64_t before = job.network.batches();
+};
+
+TEST_F(CostsOfLongRuns, AreOneBatchAndItsReply) {
+  since();
+  move(Kind::get, 0, words * 8);
+  EXPECT_TRUE(job.flush(0, 1));
+  EXPECT_EQ(since(), 2u);
+  // What is beyond whole words is sent with the flush.
+  move(Kind::put, 0, words * 8 - 3);
+  EXPECT_TRUE(job.flush(0, 1));
+  EXPECT_EQ(since(), 2u + 2u);
+}
+
+TEST_F(CostsOfLongRuns, OfPutsIncludeTheFlushIfTheyAreAlone) {
+  since();
+  move(Kind::put, 0, words * 8);
+  let_pass();
+  EXPECT_EQ(since(), 2u);
+  EXPECT_EQ(job.word(1, words - 1), 7u);
+  EXPECT_TRUE(job.window(0).reached(1, job.window(0).flush(1)));
+  EXPECT_TRUE(job.flush(0, 1));
+  EXPECT_EQ(since(), 0u);
+  move(Kind::accumulate, 0, 64 << 10);
+  let_pass();
+  EXPECT_EQ(since(), 2u);
+  EXPECT_TRUE(job.window(0).reached(1, job.window(0).flush(1)));
+  // The second one does not ask as well.
+  move(Kind::put, 0, words * 8), move(Kind::put, words, words * 8);
+  let_pass();
+  EXPECT_EQ(since(), 3u);
+  EXPECT_TRUE(job.flush(0, 1));
+  EXPECT_EQ(since(), 2u);
+  // Its error is not lost with the reply.
+  move(Kind::put, words + 9, words * 8);
+  let_pass();
+  EXPECT_TRUE(job.window(0).reached(1, job.window(0).flush(1)));
+  EXPECT_EQ(job.window(0).take_error(1), Status::out_of_range);
+}
+
+TEST_F(CostsOfLongRuns, OfPutsOutsideOfSuchEpochsAreNotReplies) {
+  job.window(0).unlock_all();
+  let_pass();
+  since();
+  move(Kind::put, 0, words * 8);
+  let_pass();
+  EXPECT_EQ(since(), 1u);
+  EXPECT_TRUE(job.fence());
+  EXPECT_EQ(job.word(1, words - 1), 7u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Costs, testing::Values(2, 3, 16, 100, 1024));

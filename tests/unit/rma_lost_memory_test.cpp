@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include <array>
 #include <chrono>
 #include <random>
 #include <thread>
@@ -225,6 +226,54 @@ TEST(LostMemoryOfManyBytes, IsAnErrorOfTheOperationAndOfNoOther) {
   EXPECT_GT(bad, 20u);
   EXPECT_LT(bad, 280u);
   munmap(words, bytes);
+}
+
+// Operations of which one message carries more than the kernel is asked to copy at a time. Lengths
+// that are not whole words are divided.
+TEST(LostMemoryOfLongRuns, IsAnErrorInAnyPartOfThem) {
+  constexpr size_t page = page_words * 8, bytes = 512 * page, hole = 300 * page;
+  auto* const memory = static_cast<std::byte*>(
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  Job job(2, 5);
+  Window* const origin = job.engines[0]->open(7, Members(2), Memory::brought(nullptr, 0, 1));
+  job.engines[1]->open(7, Members(2), Memory::brought(memory, bytes, 1));
+  lose(reinterpret_cast<uint64_t*>(memory + hole));
+  std::mt19937_64 random(2);
+  std::vector<std::byte> data(bytes), before(bytes);
+  std::array<size_t, 2> bad{}, good{};
+  for (int round = 0; round < 60; ++round) {
+    const bool puts = round % 2 == 0;
+    const size_t length = (random() % 4 + 1) * 250000 + random() % 9;
+    const size_t at = random() % (bytes - length);
+    std::ranges::generate(data, [value = random()]() mutable {
+      return static_cast<std::byte>((value = value * 3 + 1) >> 8);
+    });
+    Transfer transfer{.kind = puts ? Kind::put : Kind::get,
+                      .target = 1,
+                      .displacement = static_cast<int64_t>(at),
+                      .length = length,
+                      .data = data.data(),
+                      .result = data.data()};
+    EXPECT_TRUE(origin->issue(&transfer));
+    const Mark mark = origin->flush(1);
+    EXPECT_TRUE(job.run([&] { return origin->reached(1, mark); }));
+    const bool sound = at >= hole + page || at + length <= hole;
+    ASSERT_EQ(origin->take_error(1), sound ? Status::ok : Status::out_of_range);
+    ++(sound ? good : bad)[puts];
+    if (sound) ASSERT_EQ(std::memcmp(memory + at, data.data(), length), 0);
+    const auto outside = [&](size_t from, size_t to) {
+      return from >= to || std::memcmp(memory + from, before.data() + from, to - from) == 0;
+    };
+    const size_t end = puts ? at + length : at;
+    EXPECT_TRUE(outside(0, std::min(at, hole)));
+    EXPECT_TRUE(outside(hole + page, at));
+    EXPECT_TRUE(outside(end, hole));
+    EXPECT_TRUE(outside(std::max(end, hole + page), bytes));
+    std::memcpy(before.data(), memory, hole);
+    std::memcpy(before.data() + hole + page, memory + hole + page, bytes - hole - page);
+  }
+  EXPECT_GT(std::min({bad[0], bad[1], good[0], good[1]}), 3u);
+  munmap(memory, bytes);
 }
 
 TEST(BodiesOfMessages, GoOnlyWhereTheyMayAtThatTime) {

@@ -446,6 +446,7 @@ TEST(Rma, NoMessageOfAnAccumulateEndsWithinAnElement) {
 struct MeddledMemory {
   std::span<std::byte> memory;
   std::byte* gap;
+  static constexpr uint64_t most_bytes = UINT64_MAX;
 
   net::Reached read(std::byte* to, std::span<iovec> from, uint64_t bytes) const {
     const std::byte* const end = to + bytes;
