@@ -215,6 +215,18 @@ TEST(CachedWindowTest, what_overlaps_an_unfinished_own_write_is_not_kept) {
   EXPECT_EQ(program.get(plain_get(1, 0, 64, second.data())).answer, Answer::miss);
 }
 
+TEST(CachedWindowTest, an_own_write_that_another_thread_completes_before_the_get_is_issued) {
+  Program program(Mode::always);
+  Buffer first{}, second{};
+  program.put(1, 10, std::vector<std::byte>(8, std::byte{1}));
+  const RemoteGet get = plain_get(1, 0, 64, first.data());
+  const CachedWindow::Decision decision = program.look_up(get);
+  // MPI has answered the get by now, the other thread completes the put, and the get returns
+  program.sync(Targets::one(1));
+  EXPECT_EQ(program.issue(get, decision), no_record);
+  EXPECT_EQ(program.get(plain_get(1, 0, 64, second.data())).answer, Answer::miss);
+}
+
 TEST(CachedWindowTest, an_own_write_ends_what_it_touches_and_nothing_else) {
   Program program(Mode::always);
   Buffer near{}, far{}, again{};

@@ -216,10 +216,11 @@ class CachedWindow {
     // rest: the get in flight that will deliver the head, and the waiter for it
     uint32_t record = no_record, waiter = no_record;
     uint64_t serial = 0;  // rest: the serial of that get
-    // generation of the cache, own writes and insertions at the time of the decision: if any has
-    // changed when the get has been issued, another thread has intervened
+    // generation of the cache, own writes, completions of those and insertions at the time of the
+    // decision: if any has changed when the get has been issued, another thread has intervened
     uint32_t generation = 0;
     uint32_t write_seq = 0;
+    uint32_t writes_completed = 0;
     uint64_t insertions = 0;
     uint64_t stamp = 0;  // the shared cache's clock
     // miss: 0, or a hash of the cached bytes if the get would have hit, but the word is polled

@@ -100,11 +100,12 @@ EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, 
 }
 
 // Returns false if another thread's synchronisation or write intervened: what was fetched may be
-// older than that.
+// older than that, or than a write that was outstanding when the get was issued.
 bool CachedWindow::may_be_kept(const RemoteGet& get, const Decision& decision) {
   update_generation();
-  const bool overtaken =
-      cache_->generation() != decision.generation || cache_->writes().now() != decision.write_seq;
+  const bool overtaken = cache_->generation() != decision.generation ||
+                         cache_->writes().now() != decision.write_seq ||
+                         epochs_.writes_completed() != decision.writes_completed;
   return !overtaken && !overlaps_outstanding_write(get);
 }
 

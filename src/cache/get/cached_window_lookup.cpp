@@ -318,6 +318,7 @@ CachedWindow::Decision CachedWindow::miss() const {
   decision.answer = Answer::miss;
   decision.generation = cache_->generation();
   decision.write_seq = cache_->writes().now();
+  decision.writes_completed = epochs_.writes_completed();
   decision.insertions = insertions_;
   if (shared_ != nullptr) decision.stamp = shared_->clock();
   return decision;

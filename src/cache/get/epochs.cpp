@@ -60,11 +60,13 @@ Epochs::Sync Epochs::begin(Targets targets, bool local, uint32_t mark) {
 void Epochs::settle(uint32_t number, const Sync& sync) {
   Target* const target = &targets_[number];
   const bool without_number = writes_without_number(number);
+  const bool wrote = writes_outstanding(number);
   if (!sync.local && (target->flags & (gets | writes)) != 0) target->held_in = passive_;
   if (target->last_get <= sync.up_to) target->flags = static_cast<uint8_t>(target->flags & ~gets);
   if (makes_known(sync)) target->known_since = unnoted_;
   if (sync.local) return;
   completed_without_number_ += without_number ? 1 : 0;
+  writes_completed_ += wrote ? 1 : 0;
   target->flags = static_cast<uint8_t>(target->flags & ~exclusive);
   if (target->last_write <= sync.up_to && target->being_issued == 0) {
     target->flags = static_cast<uint8_t>(target->flags & ~writes);
@@ -77,7 +79,9 @@ void Epochs::end(const Sync& sync, bool succeeded) {
   --under_way_;
   if (succeeded) {
     if (sync.targets.is_all() && makes_known(sync)) {
-      completed_without_number_ += all_known_since_ != unnoted_ ? 1 : 0;
+      const uint32_t were_unnoted = all_known_since_ != unnoted_ ? 1 : 0;
+      completed_without_number_ += were_unnoted;
+      writes_completed_ += were_unnoted;
       all_known_since_ = unnoted_;
     }
     if (sync.targets.is_one()) settle(sync.targets.rank(), sync);

@@ -123,6 +123,8 @@ class Epochs {
   bool some_writes_outstanding() const;
   // Returns how often writes without a number were completed.
   uint32_t completed_without_number() const { return completed_without_number_; }
+  // Returns how often begin() and end() have completed writes, with or without a number.
+  uint32_t writes_completed() const { return writes_completed_; }
   // Returns true if noted gets are outstanding; gets that were not noted may be outstanding as
   // well.
   bool gets_noted(uint32_t target) const { return (targets_[target].flags & gets) != 0; }
@@ -233,6 +235,7 @@ class Epochs {
   uint64_t passive_ = 1;  // number of lock_all and unlock_all calls, plus 1
   uint32_t era_ = 0;
   uint32_t completed_without_number_ = 0;
+  uint32_t writes_completed_ = 0;
   uint32_t unnoted_ = 0;          // how often calls went unnoted
   uint32_t all_known_since_ = 0;  // value of unnoted_ when all targets were last synchronised
   uint64_t unnoted_up_to_ = 0;    // operation number when calls last went unnoted
