@@ -118,8 +118,8 @@ class Statics(Part):
     ) -> list[c_ast.Node]:
         """Return the declaration in C of a static shared object."""
         storage = node.storage or []
-        kind = self.layouts.complete(resized(kind, node), node)
-        kind = self.sized_by_initializer(kind, node.init)
+        kind = self.sized_by_initializer(resized(kind, node), node.init)
+        kind = self.layouts.complete(kind, node)
         self.layouts.check_shared_object(kind, node, storage)
         self.count_without_names(kind)
         self.rewritten_specifier_only(node)
