@@ -375,10 +375,10 @@ def test_a_header_beside_the_source_is_found_between_angle_brackets(upcc, write,
     write(
         **{
             "src/mine_h": "#define MINE 3\nint helper(void);\n",
-            "src/stdlib_h": "#error not this one\n",
+            "src/string_h": "#error not this one\n",
             "src/a_upc": "#include <upc.h>\n#include <mine.h>\nshared int a[THREADS * MINE];\nint main(void) { return helper(); }\n",
             "src/b_c": "#include <mine.h>\nint helper(void) { return MINE - 3; }\n",
-            "src/c_upc": "#include <upc.h>\n#include <stdlib.h>\nint *p = NULL;\n",
+            "src/c_upc": "#include <upc.h>\n#include <string.h>\nint *p = NULL;\n",
         }
     )
     good(upcc("src/a.upc", "src/b.c", "-o", "program"))

@@ -3,8 +3,12 @@
 #ifndef NEARCACHE_UPC_UPC_H
 #define NEARCACHE_UPC_UPC_H
 
+/* Programs use what other compilers' <upc.h> includes: the types of sys/types.h and timeval, and
+ * Berkeley's what these declare. */
+#include <inttypes.h>
 #include <stddef.h>
-#include <sys/types.h> /* as in other compilers: programs use its types, and timeval */
+#include <stdlib.h>
+#include <sys/types.h>
 
 #include "bupc_extensions.h"
 
