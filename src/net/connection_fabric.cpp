@@ -339,10 +339,22 @@ size_t ConnectionFabric::take_frames(Connection* connection, std::span<const std
     if (!sound(connection, length) || rest.size() < frame_head + length) return taken;
     recent_ = connection;
     moved_ = true;
-    if (frame_head + length > both_heads) connection->apart.likely = false;
+    learn(connection, rest.subspan(frame_head, length));
     receiver_->received(connection->peer, rest.subspan(frame_head, length));
     if (connection->state == State::closed) return taken;
     taken += frame_head + length;
+  }
+}
+
+// From a batch received whole.
+void ConnectionFabric::learn(Connection* connection, std::span<const std::byte> batch) {
+  const size_t frame = frame_head + batch.size();
+  if (frame > small_frame) {
+    const Place place =
+        receiver_->body(connection->peer, batch.first(Receiver::head_bytes), batch.size());
+    connection->next = place.bytes > 0 ? Next::apart : Next::whole;
+  } else if (frame > both_heads && connection->next == Next::apart) {
+    connection->next = Next::small;
   }
 }
 
@@ -359,7 +371,7 @@ bool ConnectionFabric::begin_apart(Connection* connection, const Place* only) {
     return false;
   std::ranges::copy(head, apart.head.begin());
   apart.batch = length, apart.body = place.bytes, apart.come = 0, apart.in_place = true;
-  apart.likely = true;
+  connection->next = Next::apart;
   return true;
 }
 

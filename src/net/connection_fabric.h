@@ -54,8 +54,11 @@ class ConnectionFabric : public Fabric {
     size_t batch = 0, body = 0;  // bytes; body is 0 if there is no such batch
     size_t come = 0;             // bytes of the body received so far
     bool in_place = true;
-    bool likely = false;  // the last frame with more than heads was such a batch
   };
+  // What the last frame suggests of the next one: it is small; it has a body to be received apart;
+  // it is large and has none.
+  enum class Next : uint8_t { small, apart, whole };
+  static constexpr size_t small_frame = 9 << 10;
   struct Connection {
     virtual ~Connection() = default;
     State state = State::connecting;
@@ -64,6 +67,7 @@ class ConnectionFabric : public Fabric {
     uint64_t challenge = 0;
     ByteQueue in, out;
     Apart apart;
+    Next next = Next::small;
   };
 
   explicit ConnectionFabric(int rank) : rank_(rank) {}
@@ -139,6 +143,7 @@ class ConnectionFabric : public Fabric {
   bool take_one(Connection* connection,
                 void (ConnectionFabric::*accept)(Connection*, const Message&));
   size_t take_frames(Connection* connection, std::span<const std::byte> bytes);
+  void learn(Connection* connection, std::span<const std::byte> batch);
   size_t take_apart(Connection* connection, std::span<const std::byte> bytes);
   bool sound(Connection* connection, uint64_t length);
   void take_hello(Connection* connection, const Hello& hello);

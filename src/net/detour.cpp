@@ -36,6 +36,17 @@ bool can_write_word_of(const std::byte* at) {
                  FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, -2048)) >= 0;
 }
 
+// Linux 5.14 and later, whatever headers this is built with.
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+// The kernel makes all of it ready to be written, as stores would.
+bool can_write_pages_of(std::byte* at, uint64_t length, uint64_t page) {
+  const uint64_t before = reinterpret_cast<uintptr_t>(at) % page;
+  return madvise(at - before, before + length, MADV_POPULATE_WRITE) == 0;
+}
+
 }  // namespace
 
 // The file's pages are allocated in advance: a write to the mapping must not end the process
@@ -65,7 +76,8 @@ void Detour::stop_checking() {
 
 bool Detour::can_write(std::byte* at, uint64_t length) {
   const uint64_t page = kernel_page();
-  if (length == 0 || length > page || !can_write_word_of(at)) return false;
+  if (length > page) return can_write_pages_of(at, length, page);
+  if (length == 0 || !can_write_word_of(at)) return false;
   const std::byte* const last = at + length - 1;
   const auto page_of = [page](const std::byte* byte) {
     return reinterpret_cast<uintptr_t>(byte) / page;

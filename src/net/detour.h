@@ -10,7 +10,7 @@
 // can be made (old kernels, ulimit -f), memory is assumed to be there.
 //
 // Within requests of other ranks a copy costs more, 0.7 us, as its code is not in the processor's
-// caches then. So a single small operation first asks the kernel whether it can write to the memory
+// caches then. So a single operation first asks the kernel whether it can write to the memory
 // (can_write), and then uses the memory itself.
 #pragma once
 
@@ -42,7 +42,8 @@ class Detour {
   // missing. Returns the number of bytes that have certainly been copied.
   uint64_t take(std::span<const iovec> from);
   uint64_t give(std::span<const iovec> to);
-  // Returns true if these bytes, at most a page of them, can certainly be written now.
+  // Returns true if these bytes can certainly be written now. More than a page of them: on Linux
+  // 5.14 and later.
   static bool can_write(std::byte* at, uint64_t length);
   // Returns false if missing memory cannot be detected, so that copies assume all of it to be
   // there. Known only after the first copy.

@@ -20,9 +20,6 @@ namespace nearcache::net {
 namespace {
 
 constexpr size_t least_read = 64 << 10;
-// A frame's first bytes are read with as many as a small batch has, and no more: a large body is
-// then read to its own destination.
-constexpr size_t first_read = 9 << 10;
 // From one connection in a poll: others get their turn, and threads that want the caller's lock.
 constexpr int most_reads = 16;
 constexpr size_t enough_read = 1 << 20;
@@ -312,12 +309,14 @@ void SocketFabric::take_read(Connection* connection) {
 }
 
 // If a frame has begun, reads no further than the heads of the next one, whose body may have its
-// own destination.
+// own destination. If none has, reads little, or only heads, unless large frames have no such body.
 bool SocketFabric::read_some(Connection* connection) {
   std::span<std::byte> room = connection->in.room(least_read);
   const auto begun = connection->in.bytes();
   if (connection->state == State::open) {
-    size_t most = connection->apart.likely ? both_heads : first_read;
+    size_t most = connection->next == Next::apart   ? both_heads
+                  : connection->next == Next::small ? small_frame
+                                                    : least_read;
     if (uint64_t length; begun.size() >= sizeof length) {
       std::memcpy(&length, begun.data(), sizeof length);
       most = frame_head + length - begun.size() + both_heads;

@@ -355,7 +355,7 @@ class Window {
   bool transfer_directly(Transfer* transfer, Direct* to);
   void locate(Target* to);
   uint64_t next_bytes(const Transfer& transfer, uint64_t grain) const;
-  bool asks_reply(const Target& to, const Head& request) const;
+  bool asks_reply(const Transfer& transfer, const Target& to, uint64_t bytes) const;
   void issue_part(Transfer* transfer, Target* to);
   void use_layout(Transfer* transfer, Traffic* traffic);
   void tell_layout(const Transfer& transfer, Traffic* traffic);

@@ -195,10 +195,12 @@ uint64_t Window::next_bytes(const Transfer& transfer, uint64_t grain) const {
 }
 
 // A large put or accumulate is sent at once. If nothing else is on its way and a flush is likely to
-// come, it asks for the reply that a flush would ask for: that comes while the program computes.
-bool Window::asks_reply(const Target& to, const Head& request) const {
-  return (request.kind == Kind::put || request.kind == Kind::accumulate) &&
-         request.length >= many_bytes && all_locked_ && to.traffic->reached == to.traffic->answered;
+// come, its last message asks for the reply that the flush would ask for: that comes while the
+// program computes.
+bool Window::asks_reply(const Transfer& transfer, const Target& to, uint64_t bytes) const {
+  return (transfer.kind == Kind::put || transfer.kind == Kind::accumulate) && bytes >= many_bytes &&
+         transfer.done + bytes == transfer.length && all_locked_ &&
+         to.traffic->reached == to.traffic->answered;
 }
 
 void Window::issue_part(Transfer* transfer, Target* to) {
@@ -235,7 +237,7 @@ void Window::issue_part(Transfer* transfer, Target* to) {
     if (bytes >= many_bytes) engine_->expect_body(members_.peer(transfer->target), message.token);
     traffic->fetching = traffic->issued;
   }
-  if (asks_reply(*to, message)) message.token = expect_reply(to->rank, traffic, {});
+  if (asks_reply(*transfer, *to, bytes)) message.token = expect_reply(to->rank, traffic, {});
   std::span<const std::byte> data;  // a get has none
   if (const uint64_t sent = data_bytes(message); sent > 0)
     data = {transfer->data + transfer->done, sent};

@@ -47,7 +47,12 @@ TEST(Detour, KnowsWhatCanBeWritten) {
   mprotect(memory + 3 * page, page, PROT_READ);
   EXPECT_TRUE(Detour::can_write(memory, 1));
   EXPECT_TRUE(Detour::can_write(memory + 100, page));
-  EXPECT_FALSE(Detour::can_write(memory, page + 1));  // says nothing of more
+  const bool knows_more = madvise(memory, page, 23) == 0;  // MADV_POPULATE_WRITE
+  EXPECT_EQ(Detour::can_write(memory, page + 1), knows_more);
+  EXPECT_EQ(Detour::can_write(memory + 1, 2 * page - 1), knows_more);
+  EXPECT_FALSE(Detour::can_write(memory + 1, 2 * page));
+  EXPECT_FALSE(Detour::can_write(memory + 2 * page, 2 * page));
+  EXPECT_FALSE(Detour::can_write(memory + 3 * page - 8, page + 8));
   EXPECT_FALSE(Detour::can_write(memory, 0));
   EXPECT_TRUE(Detour::can_write(memory + 2 * page - 8, 8));
   EXPECT_TRUE(Detour::can_write(memory + 2 * page - 3, 3));
