@@ -161,6 +161,7 @@ Mark Window::flush(int rank) {
   if (Near* const near = this->near(rank); near != nullptr && near->queued)
     return to == nullptr || to->quiet() ? defer(near, false) : to->traffic->issued;
   if (to == nullptr) return 0;
+  to->has_asked = false;
   Traffic* const traffic = to->traffic.get();
   if (traffic == nullptr) return to->lock == Lock::wanted ? lock_now(rank) : 0;
   const uint64_t transfers = traffic->direct != nullptr ? traffic->direct->begun : 0;

@@ -268,9 +268,10 @@ class Window {
     Lock lock = Lock::none;
     LockType type = LockType::shared;
     Status error = Status::ok;
-    bool refused : 1 = false;  // the lock is refused, because nobody knows who has it
-    bool awaited : 1 = false;  // await_lock()
-    uint64_t operations = 0;   // since the last fence
+    bool refused : 1 = false;    // the lock is refused, because nobody knows who has it
+    bool awaited : 1 = false;    // await_lock()
+    bool has_asked : 1 = false;  // asks_reply(), since the last flush
+    uint64_t operations = 0;     // since the last fence
     std::unique_ptr<Traffic> traffic;
 
     // Everything issued is known to be executed.
@@ -355,7 +356,7 @@ class Window {
   bool transfer_directly(Transfer* transfer, Direct* to);
   void locate(Target* to);
   uint64_t next_bytes(const Transfer& transfer, uint64_t grain) const;
-  bool asks_reply(const Transfer& transfer, const Target& to, uint64_t bytes) const;
+  bool asks_reply(const Transfer& transfer, Target* to, uint64_t bytes) const;
   void issue_part(Transfer* transfer, Target* to);
   void use_layout(Transfer* transfer, Traffic* traffic);
   void tell_layout(const Transfer& transfer, Traffic* traffic);

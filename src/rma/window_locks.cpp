@@ -130,6 +130,7 @@ Mark Window::unlock(int rank) {
   }
   Target* const to = known(rank);
   if (to == nullptr) return 0;
+  to->has_asked = false;
   if (std::exchange(to->lock, Lock::none) != Lock::held) return flush(rank);
   --far_locks_;
   if (engine_->is_lost(members_.peer(rank))) return 0;

@@ -194,13 +194,15 @@ uint64_t Window::next_bytes(const Transfer& transfer, uint64_t grain) const {
   return std::min({left, most, Exposure::most_bytes}) / sizeof(uint64_t) * sizeof(uint64_t);
 }
 
-// A large put or accumulate is sent at once. If nothing else is on its way and a flush is likely to
-// come, its last message asks for the reply that the flush would ask for: that comes while the
-// program computes.
-bool Window::asks_reply(const Transfer& transfer, const Target& to, uint64_t bytes) const {
-  return (transfer.kind == Kind::put || transfer.kind == Kind::accumulate) && bytes >= many_bytes &&
-         transfer.done + bytes == transfer.length && all_locked_ &&
-         to.traffic->reached == to.traffic->answered;
+// A large put or accumulate is sent at once. The first one after a flush that finds nothing else on
+// its way asks, in its last message, for the reply that the next flush would ask for: it comes
+// while the program computes. Were others to follow before that flush, each reply would be in vain.
+bool Window::asks_reply(const Transfer& transfer, Target* to, uint64_t bytes) const {
+  const bool asks = (transfer.kind == Kind::put || transfer.kind == Kind::accumulate) &&
+                    bytes >= many_bytes && transfer.done + bytes == transfer.length &&
+                    all_locked_ && !to->has_asked && to->traffic->reached == to->traffic->answered;
+  if (asks) to->has_asked = true;
+  return asks;
 }
 
 void Window::issue_part(Transfer* transfer, Target* to) {
@@ -237,7 +239,7 @@ void Window::issue_part(Transfer* transfer, Target* to) {
     if (bytes >= many_bytes) engine_->expect_body(members_.peer(transfer->target), message.token);
     traffic->fetching = traffic->issued;
   }
-  if (asks_reply(*transfer, *to, bytes)) message.token = expect_reply(to->rank, traffic, {});
+  if (asks_reply(*transfer, to, bytes)) message.token = expect_reply(to->rank, traffic, {});
   std::span<const std::byte> data;  // a get has none
   if (const uint64_t sent = data_bytes(message); sent > 0)
     data = {transfer->data + transfer->done, sent};

@@ -139,10 +139,17 @@ TEST_F(CostsOfLongRuns, OfPutsIncludeTheFlushIfTheyAreAlone) {
   let_pass();
   EXPECT_EQ(since(), 3u);
   EXPECT_TRUE(job.window(0).reached(1, job.window(0).flush(1)));
-  // and only if nothing else is on its way.
+  // and only the first one after a flush.
   move(Kind::put, 0, words * 8), move(Kind::put, words, words * 8);
   let_pass();
   EXPECT_EQ(since(), 3u);
+  EXPECT_TRUE(job.flush(0, 1));
+  EXPECT_EQ(since(), 2u);
+  for (const uint64_t batches : {2u, 1u, 1u}) {
+    move(Kind::put, 0, 16 << 10);
+    let_pass();
+    EXPECT_EQ(since(), batches);
+  }
   EXPECT_TRUE(job.flush(0, 1));
   EXPECT_EQ(since(), 2u);
   // Its error is not lost with the reply.
