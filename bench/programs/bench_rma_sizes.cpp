@@ -20,7 +20,7 @@ constexpr int origin = 0, target = 1;
 constexpr int at_once = 1000;  // number of puts in a rate measurement
 // Whole pages: with other sizes, MPICH 4 maps rank 1's memory at a different offset for rank 0 than
 // for rank 1 itself.
-constexpr int largest = 1 << 18, elements = largest / 8;
+constexpr int largest = 1 << 21, elements = largest / 8;
 // Displacements of the data that is read and written, of the sums, of the minima, and of the word
 // that is compared and swapped.
 constexpr MPI_Aint data = 0, sums = elements, mins = 2 * elements, swaps = 3 * elements;
