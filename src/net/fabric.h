@@ -91,6 +91,9 @@ class Fabric {
 
   // Moves what can be moved without waiting. Returns true if anything was received or lost.
   virtual bool poll(Receiver& receiver) = 0;
+  // Whether that poll has received bytes, perhaps of a batch that is not complete yet: more are
+  // likely to come at once.
+  virtual bool receives() const { return false; }
 
   // Called before a thread sleeps on the descriptor. If it returns false, the caller must poll once
   // more and call it again. Once it has returned true, until the next poll, the descriptor is

@@ -48,6 +48,7 @@ class NodeFabric final : public Fabric {
   int rank() const override { return places_[own_].at.rank; }
   int ranks() const override { return ranks_; }
   size_t largest_batch() const override { return most_bytes; }
+  bool receives() const override { return others_ != nullptr && others_->receives(); }
   size_t most_data(int to) const override {
     return others_ != nullptr && place_of(to) == nullptr ? others_->most_data(to)
                                                          : Fabric::most_data(to);

@@ -227,6 +227,7 @@ void SocketFabric::want_to_write(Connection* connection, bool wanted) {
 // Receiving
 
 void SocketFabric::look() {
+  receives_ = false;
   if (recent_ != nullptr && ++polls_ % polls_between_looks != 0) {
     read(recent_);
   } else {
@@ -294,7 +295,10 @@ bool SocketFabric::read_more(Connection* connection) {
 }
 
 bool SocketFabric::came(Connection* connection, ssize_t got) {
-  if (got > 0) return came_ += static_cast<size_t>(got), true;
+  if (got > 0) {
+    came_ += static_cast<size_t>(got);
+    return receives_ = true;
+  }
   if (got == 0) lose(connection, "it closed the connection");
   if (got < 0 && !would_block()) lose(connection, system_error("its connection broke"));
   return false;

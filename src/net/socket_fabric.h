@@ -30,6 +30,7 @@ class SocketFabric final : public ConnectionFabric {
   }
 
   bool sends_unsure(int) const override { return true; }
+  bool receives() const override { return receives_; }
   size_t most_data(int) const override { return size_t{1000} << 10; }
   int wait_descriptor() const override { return epoll_; }
   void ring() override;
@@ -76,6 +77,7 @@ class SocketFabric final : public ConnectionFabric {
   int epoll_ = -1, listener_ = -1, doorbell_ = -1;
   int pause_ = -1;  // a timer: when to accept connections again
   int polls_ = 0;
+  bool receives_ = false;
   size_t came_ = 0;           // bytes read from one connection in this poll
   int set_ = -1;              // the caller's epoll set
   Wire* separate_ = nullptr;  // registered there

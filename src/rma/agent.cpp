@@ -322,6 +322,8 @@ void Agent::poll_until(Condition done) {
       mutex_.unlock();
       sched_yield();
       mutex_.lock();
+    } else if (engine_->fabric().receives()) {
+      began = system_ns();
     } else if (turn % 8 != 0 || system_ns() - began < spin_ns) {
       relax_or_yield(turn);
     } else {

@@ -315,7 +315,9 @@ void Exposure::send_data(int to, const Head& request, const std::byte* data) {
 Status Exposure::check(int from, const Message& message) const {
   const Head& head = message.head;
   if (without_lock(from)) return Status::lost_lock;
-  if (head.length > most_bytes) return Status::bad_operation;
+  const bool may_be_long =
+      (head.kind == Kind::put || head.kind == Kind::get) && message.pieces.empty();
+  if (head.length > (may_be_long ? most_bytes : net::Detour::bytes)) return Status::bad_operation;
   if (head.kind == Kind::compare_and_swap &&
       (head.length == 0 || head.length > sizeof(uint64_t) * 2 || !message.pieces.empty()))
     return Status::bad_operation;

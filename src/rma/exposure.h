@@ -29,7 +29,8 @@ class Window;
 
 class Exposure {
  public:
-  // The most bytes that one request may concern; a batch has room for them.
+  // The most bytes that one request may concern, if they are one run to be put or got; otherwise
+  // the most is Detour::bytes. A batch has room for them.
   static constexpr uint64_t most_bytes = 1000 << 10;
 
   // Of this window, which it is part of.

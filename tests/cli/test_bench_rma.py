@@ -128,7 +128,7 @@ def test_every_size_is_measured_on_the_engine(mpi, preload, network):
         {"milliseconds": 1, "except": "rate"},
         rma.ENGINE[network],
     )
-    sizes = {8, 64, 512, 4096, 32768, 262144}
+    sizes = {8, 64, 512, 4096, 32768, 262144, 2097152}
     for call in ("get", "put", "sum", "min", "overlap"):
         assert {row["size"] for row in rows if row["call"] == call} == sizes
     assert {row["size"] for row in rows if row["call"] == "compare_and_swap"} == {8}

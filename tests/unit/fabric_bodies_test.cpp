@@ -216,6 +216,23 @@ struct Words final : Receiver {
   void lost(int, const std::string&) override {}
 };
 
+// Who waits for a large batch does not go to sleep while it comes.
+TEST_F(Bodies, AreSaidToComeBeforeTheyAreThere) {
+  constexpr size_t awaited = 20;
+  const std::vector<std::byte> batch(fabrics[0]->largest_batch());
+  Words words;
+  bool in_part = false;
+  for (size_t i = 0; i < awaited; ++i) fabrics[0]->send(1, batch);
+  for (int i = 0; i < 200000 && words.batches.size() < awaited; ++i) {
+    fabrics[0]->poll(sender);
+    const bool any = fabrics[1]->poll(words);
+    in_part = in_part || (!any && fabrics[1]->receives());
+  }
+  EXPECT_EQ(words.batches.size(), awaited);
+  EXPECT_TRUE(in_part);
+  EXPECT_FALSE(fabrics[1]->poll(words) || fabrics[1]->receives());
+}
+
 // Before there is a connection, while there is room, and behind data that wait for room.
 TEST_F(Bodies, OfDataThatAreNotThereNothingIsSentButThatTheyAreMissing) {
   constexpr size_t page = 4096, size = 100 * page;
