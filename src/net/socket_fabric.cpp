@@ -321,7 +321,7 @@ bool SocketFabric::read_some(Connection* connection) {
     size_t most = connection->next == Next::apart   ? both_heads
                   : connection->next == Next::small ? small_frame
                                                     : least_read;
-    if (uint64_t length; begun.size() >= sizeof length) {
+    if (uint64_t length; connection->apart.body == 0 && begun.size() >= sizeof length) {
       std::memcpy(&length, begun.data(), sizeof length);
       most = frame_head + length - begun.size() + both_heads;
     }

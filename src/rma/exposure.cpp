@@ -176,12 +176,13 @@ void Exposure::operate(int from, const Message& message) {
   }
   std::vector<std::byte>& fetched = window_->engine().fetched();
   if (fetches(head.kind)) fetched.resize(head.length), action.result = fetched.data();
-  // Asked only once the mutex is held, as that may take long.
+  // Asked only once the mutex is held, as that may take long; and not of what is only read, as the
+  // answer would make pages of it.
   const auto is_there = [&] {
     return memory_.is_certain() || net::Detour::can_write(at, head.length);
   };
   std::optional<Status> done;
-  if (memory_.is_certain() || at != nullptr)
+  if (memory_.is_certain() || (at != nullptr && head.kind != Kind::get))
     done = execute_if(action, &commons().elements, window_->engine().process(), runs, is_there);
   if (!done) done = execute_checked(action, head.length, runs);
   if (*done != Status::ok) return rma::refuse(&outbox(), from, head, *done);
