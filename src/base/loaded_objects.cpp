@@ -5,15 +5,22 @@
 #include <link.h>
 
 #include <algorithm>
+#include <array>
 
 namespace nearcache {
 namespace {
+
+struct Relocations {
+  const ElfW(Rela) * first = nullptr;
+  size_t bytes = 0;
+};
 
 struct SymbolTable {
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
   const uint32_t* gnu_hash = nullptr;
   const uint32_t* hash = nullptr;
+  std::array<Relocations, 2> relocations;  // of data, of calls
 };
 
 struct GnuHash {
@@ -28,15 +35,25 @@ struct GnuHash {
   const uint32_t* chain;  // hashes of symbols from `first` on; a set lowest bit ends a chain
 };
 
+// Returns one more than the number of the last symbol that the object uses.
+size_t count_of_used(const SymbolTable& table) {
+  size_t last = 0;
+  for (const Relocations& some : table.relocations) {
+    for (size_t i = 0; i < some.bytes / sizeof *some.first; i++)
+      last = std::max<size_t>(last, ELF64_R_SYM(some.first[i].r_info));
+  }
+  return last + 1;
+}
+
 // DT_GNU_HASH does not record the number of symbols: the last symbol is the end of the chain that
-// starts last.
+// starts last. Where nothing is defined, not even the first one need be right.
 size_t count_of(const SymbolTable& table) {
   if (table.hash) return table.hash[1];
   if (!table.gnu_hash) return 0;
   const GnuHash hash(table.gnu_hash);
   uint32_t last = 0;
   for (uint32_t i = 0; i < hash.buckets; i++) last = std::max(last, hash.bucket[i]);
-  if (last < hash.first) return hash.first;  // nothing is defined; imported symbols come first
+  if (last < hash.first) return count_of_used(table);
   while ((hash.chain[last - hash.first] & 1) == 0) last++;
   return last + 1;
 }
@@ -55,6 +72,12 @@ SymbolTable symbol_table(const LoadedObject& object) {
     if (entry->d_tag == DT_STRTAB) found.names = reinterpret_cast<const char*>(at);
     if (entry->d_tag == DT_GNU_HASH) found.gnu_hash = reinterpret_cast<const uint32_t*>(at);
     if (entry->d_tag == DT_HASH) found.hash = reinterpret_cast<const uint32_t*>(at);
+    if (entry->d_tag == DT_RELA)
+      found.relocations[0].first = reinterpret_cast<const ElfW(Rela)*>(at);
+    if (entry->d_tag == DT_RELASZ) found.relocations[0].bytes = entry->d_un.d_val;
+    if (entry->d_tag == DT_JMPREL)
+      found.relocations[1].first = reinterpret_cast<const ElfW(Rela)*>(at);
+    if (entry->d_tag == DT_PLTRELSZ) found.relocations[1].bytes = entry->d_un.d_val;
   }
   return found;
 }

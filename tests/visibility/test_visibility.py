@@ -58,6 +58,14 @@ def test_a_program_that_synchronises_by_pmpi_is_not_cached(mpi, preload, tmp_pat
 
 
 @pytest.mark.few_mpis
+def test_what_a_program_imports_is_seen_if_it_exports_nothing(mpi, preload, tmp_path):
+    """GNU's linker then leaves its symbols out of the hash table, by which they are counted."""
+    binary = program(mpi, tmp_path, "-DCALLS_PMPI", "-no-pie", "-fno-pie", "-Wl,--hash-style=gnu")
+    result = launch.run(mpi, 2, binary, env={"NEARCACHE_VERBOSE": "2"}).check()
+    assert "the program calls PMPI_Win_flush_all" in result.output
+
+
+@pytest.mark.few_mpis
 @pytest.mark.parametrize("is_profiler", [False, True])
 def test_a_library_that_synchronises_by_pmpi_is_seen_but_a_profiler_may(
     mpi, preload, tmp_path, is_profiler
