@@ -239,6 +239,13 @@ def test_threads_that_come_late_take_locks(mpi, preload, way):
     session_run(mpi, way)
 
 
+@pytest.mark.parametrize("fabric", ["socket", "node"])
+def test_a_session_that_goes_on_after_finalize_has_its_windows_of_the_engine(mpi, preload, fabric):
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_RMA_FABRIC": fabric, "NEARCACHE_VERBOSE": "2"}
+    result = session_run(mpi, "session_left", env=env)
+    assert "does not use the RMA engine" not in result.output
+
+
 @pytest.mark.parametrize("part", ["base", "cache", "front", "net", "rma", "telemetry"])
 def test_nothing_of_the_engines_is_destroyed_when_the_process_ends(part):
     """Calls that come later would find it destroyed; where nothing is freed, that may not be seen."""

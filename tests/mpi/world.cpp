@@ -318,6 +318,22 @@ void threads_by_a_session() {
   MPI_Finalize();
 }
 
+// MPI_Finalize ends neither a session nor its windows: rank 1 is read while it waits in the host.
+void read_in_a_session_that_is_left() {
+  MPI_Init(nullptr, nullptr);
+  MPI_Session session = begin_session(nullptr);
+  MPI_Comm comm = all_of(session, "windows");
+  const int rank = world_rank();
+  Words of_world(MPI_COMM_WORLD);
+  Words words(comm);
+  of_world.end(MPI_COMM_WORLD);
+  MPI_Finalize();
+  if (rank == 0) words.read(10);
+  tell(rank, words.end(comm).hits_full);
+  MPI_Comm_free(&comm);
+  MPI_Session_finalize(&session);
+}
+
 void threads_after_a_session() {
   MPI_Session session = begin_session("MPI_THREAD_SINGLE");
   MPI_Comm comm = all_of(session, "windows");
@@ -412,9 +428,10 @@ int main(int argc, char** argv) {
   if (way == "failed_end") end_a_session_twice();
   if (way == "session_threads") threads_by_a_session();
   if (way == "late_threads") threads_after_a_session();
+  if (way == "session_left") read_in_a_session_that_is_left();
 #endif
-  for (const char* own :
-       {"sessions", "session_keyvals", "failed_end", "session_threads", "late_threads"})
+  for (const char* own : {"sessions", "session_keyvals", "failed_end", "session_threads",
+                          "late_threads", "session_left"})
     if (way == own) return failures > 0;
   MPI_Init(&argc, &argv);
   if (way == "window") read_in_world();

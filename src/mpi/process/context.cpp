@@ -123,11 +123,12 @@ void context_stop(bool for_good) {
   if (for_good) context.observer.stop();
   context.coherence.stop();
   context.phases.stop();
-  rma_stop();
-  context.progress.stop();
+  const bool mpi_goes_on = context.sessions != 0;
+  rma_stop(mpi_goes_on);
+  if (!mpi_goes_on) context.progress.stop();
   context.world.stop();
   for (Window* window : context.windows.all()) window->leave_short_ways();
-  if (context.sessions == 0) forget_handles();
+  if (!mpi_goes_on) forget_handles();
 }
 
 }  // namespace nearcache::mpi

@@ -17,6 +17,7 @@ int cancel(void*, int) { return MPI_SUCCESS; }
 }  // namespace
 
 void Progress::start() {
+  if (started_) return;
   started_ = next.Grequest_start(query, release, cancel, nullptr, &request_) == MPI_SUCCESS;
 }
 

@@ -373,9 +373,9 @@ bool rma_has(MPI_Win handle) {
   return the_layer != nullptr && engine_layer().windows.find(handle_bits(handle)) != nullptr;
 }
 
-void rma_stop() {
+void rma_stop(bool mpi_goes_on) {
   if (the_layer == nullptr) return;
-  engine_layer().station.stop(!engine_layer().windows.all().empty());
+  engine_layer().station.stop(!engine_layer().windows.all().empty(), mpi_goes_on);
   engine_layer().handles.end();
 }
 

@@ -19,8 +19,9 @@ void rma_install(RmaUse use);
 void rma_threads_come();
 // A condition for bypassing the layers between the program and the engine has changed (straight.h).
 void rma_look_again();
-// Called before the end of MPI, when no window is used any more.
-void rma_stop();
+// Called before MPI_Finalize, or the end of the last session, when no window is used any more, or
+// only those of sessions that are still open (`mpi_goes_on`).
+void rma_stop(bool mpi_goes_on);
 // Whether the engine does the one-sided communication of this window.
 bool rma_has(MPI_Win handle);
 

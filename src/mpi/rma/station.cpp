@@ -359,17 +359,18 @@ void Station::end_opening() {
 
 // Other ranks may still be waiting for what this rank sent last, so nobody leaves before all have
 // arrived. Ranks do this wherever the engine was set up, even if it is not up at each of them.
-void Station::stop(bool has_windows) {
+void Station::stop(bool has_windows, bool mpi_goes_on) {
   const std::lock_guard lock(mutex_);
   if (std::exchange(was_set_up_, false)) {
     if (const MPI_Comm everybody = context.world.everybody(); everybody != MPI_COMM_NULL)
       next.Barrier(everybody);
   }
   if (state_ == State::up) {
+    stays_ = has_windows && mpi_goes_on;
     helped_agent.store(nullptr, std::memory_order_release);
-    own_agent.store(nullptr, std::memory_order_release);
+    if (!stays_) own_agent.store(nullptr, std::memory_order_release);
     be_left();
-    agent_->stop();
+    if (!stays_) agent_->stop();
     if (const auto [reads, writes] = engine_->transfers(); reads + writes > 0) {
       log(LogLevel::info,
           "rank %d: the network has read memory of others %llu times and written %llu times",
@@ -378,7 +379,7 @@ void Station::stop(bool has_windows) {
     }
   }
   state_ = State::impossible;
-  if (!has_windows) give_back();
+  if (!has_windows && !stays_) give_back();
 }
 
 // Their entries stay, so that a thread that sets up concurrently does not open bells of its own.

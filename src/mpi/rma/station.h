@@ -38,8 +38,9 @@ class Station {
   void set_up(MPI_Comm comm, const std::vector<int>& members, const std::vector<uint8_t>& far);
   // Called before the end of MPI. `has_windows`: windows are left which callbacks at that point may
   // still use and free; without the agent, the engine then makes progress only while ranks wait in
-  // its calls.
-  void stop(bool has_windows);
+  // its calls. `mpi_goes_on`: so may sessions, in which ranks also compute or wait in the host: the
+  // agent then stays until the process ends.
+  void stop(bool has_windows, bool mpi_goes_on);
 
   // Called before and after the agreement on a new window (rma/engine.h). If the engine is up, an
   // opening has begun. Thread-safe.
@@ -81,6 +82,7 @@ class Station {
   std::mutex mutex_;  // guards the members below; engine and agent never change once created
   State state_ = State::down;
   bool was_set_up_ = false;  // by all ranks
+  bool stays_ = false;       // the agent
   std::optional<Card> own_card_;
   std::shared_ptr<net::Arena> arena_;
   std::string no_arena_;  // why there is none
