@@ -58,6 +58,15 @@ def test_a_program_that_synchronises_by_pmpi_is_not_cached(mpi, preload, tmp_pat
 
 
 @pytest.mark.few_mpis
+@pytest.mark.parametrize("word, made", [("CALLS_PMPI", False), ("SENDS_PMPI", True)])
+def test_the_engine_makes_no_windows_of_which_calls_escape(mpi, preload, tmp_path, word, made):
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_VERBOSE": "2"}
+    result = launch.run(mpi, 2, program(mpi, tmp_path, f"-D{word}"), env=env).check()
+    assert ("a window uses the RMA engine" in result.output) == made
+    assert ("engine: the program calls PMPI_Win_flush_all" in result.output) == (not made)
+
+
+@pytest.mark.few_mpis
 def test_what_a_program_imports_is_seen_if_it_exports_nothing(mpi, preload, tmp_path):
     """GNU's linker then leaves its symbols out of the hash table, by which they are counted."""
     binary = program(mpi, tmp_path, "-DCALLS_PMPI", "-no-pie", "-fno-pie", "-Wl,--hash-style=gnu")

@@ -23,6 +23,7 @@
 #include "mpi/rma/handles.h"
 #include "mpi/rma/straight.h"
 #include "mpi/types/type_map.h"
+#include "mpi/window/visibility.h"
 #include "net/handshake.h"
 #include "telemetry/report.h"
 
@@ -219,6 +220,13 @@ rma::Window* open_window(const Part& part, const Agreed& agreed) {
   return window;
 }
 
+bool sees_all_calls() {
+  std::string why;
+  if (calls_on_windows_are_visible(&why)) return true;
+  log(LogLevel::info, "rank %d cannot use the RMA engine: %s", context.rank, why.c_str());
+  return false;
+}
+
 // Creates the window, or lets the host do so. `make` makes this rank's part.
 template <class Host, class Make>
 int create_window(MPI_Comm comm, MPI_Info info, MPI_Win* win, Host host, Make make) {
@@ -230,7 +238,9 @@ int create_window(MPI_Comm comm, MPI_Info info, MPI_Win* win, Host host, Make ma
   std::string why = "its communicator reaches beyond the ranks that were started together";
   if (!agreed.members.empty()) {
     context.devices.look();
-    const auto make_part = [&](Part* own) { return !context.devices.present() && make(own); };
+    const auto make_part = [&](Part* own) {
+      return !context.devices.present() && sees_all_calls() && make(own);
+    };
     why = agree_on_engine(comm, make_part, &part, &agreed);
   }
   if (!why.empty()) {

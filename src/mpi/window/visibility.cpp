@@ -6,6 +6,7 @@
 namespace nearcache::mpi {
 bool creation_is_visible(const void*, std::string*) { return true; }
 bool releases_are_visible(const void*, std::string*) { return true; }
+bool calls_on_windows_are_visible(std::string*) { return true; }
 }  // namespace nearcache::mpi
 
 #else
@@ -44,6 +45,12 @@ const char* const published[] = {
 #define NEARCACHE_PUBLISHED(name) #name,
 #include "published.inc"
 #undef NEARCACHE_PUBLISHED
+};
+
+const char* const on_windows[] = {
+#define NEARCACHE_NEXT(name, symbol, optional) #symbol,
+#include "rma_next.inc"
+#undef NEARCACHE_NEXT
 };
 
 bool starts_with(const char* text, const char* prefix) {
@@ -89,6 +96,17 @@ const std::vector<std::string>& watched_releases() {
   static const std::vector<std::string>& calls = *new std::vector<std::string>([] {
     std::vector<std::string> list = watched_calls();
     list.insert(list.end(), std::begin(published), std::end(published));
+    return list;
+  }());
+  return calls;
+}
+
+// Our calls on windows and requests, also those that the cache only passes on.
+const std::vector<std::string>& watched_calls_on_windows() {
+  static const std::vector<std::string>& calls = *new std::vector<std::string>([] {
+    std::vector<std::string> list;
+    for (const char* name : on_windows)
+      if (our_names().contains(name)) list.emplace_back(name);
     return list;
   }());
   return calls;
@@ -238,7 +256,8 @@ struct Known {
   unsigned long long loads = 0;
   std::vector<LoadedObject> objects;
   size_t own = 0;
-  std::map<size_t, std::string> reasons, reasons_of_releases;  // by object that created windows
+  // by object that created windows
+  std::map<size_t, std::string> reasons, reasons_of_releases, reasons_of_engine;
 };
 
 Known& known() {
@@ -256,6 +275,7 @@ bool is_visible(const void* caller, const std::vector<std::string>& calls,
     state.own = find_object(state.objects, reinterpret_cast<const void*>(&creation_is_visible));
     state.reasons.clear();
     state.reasons_of_releases.clear();
+    state.reasons_of_engine.clear();
     state.loads = loads;
   }
   const size_t index = find_object(state.objects, caller);
@@ -275,6 +295,10 @@ bool creation_is_visible(const void* caller, std::string* why) {
 
 bool releases_are_visible(const void* caller, std::string* why) {
   return is_visible(caller, watched_releases(), &Known::reasons_of_releases, why);
+}
+
+bool calls_on_windows_are_visible(std::string* why) {
+  return is_visible(nullptr, watched_calls_on_windows(), &Known::reasons_of_engine, why);
 }
 
 }  // namespace nearcache::mpi

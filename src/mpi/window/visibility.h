@@ -20,4 +20,8 @@ bool creation_is_visible(const void* caller, std::string* why);
 // calls, and everything else of kind `publish` in entry_points.txt.
 bool releases_are_visible(const void* caller, std::string* why);
 
+// Returns true if no call on windows or requests escapes us, whoever creates windows: of the RMA
+// engine's, the host MPI knows a handle only.
+bool calls_on_windows_are_visible(std::string* why);
+
 }  // namespace nearcache::mpi
