@@ -16,6 +16,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/log.h"
+
 namespace nearcache::net {
 namespace {
 
@@ -168,9 +170,14 @@ void SocketFabric::accept_all() {
     const int socket = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     // Without a free descriptor, the connection stays in the listener's queue, and must not keep
     // waking threads from there.
-    if (socket < 0)
-      return watch_listener(errno != EMFILE && errno != ENFILE && errno != ENOBUFS &&
-                            errno != ENOMEM);
+    if (socket < 0) {
+      const bool waits = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+      if (waits && !std::exchange(told_of_waiting_, true)) {
+        log(LogLevel::warning, "rank %d: a connection of another rank waits: %s", rank(),
+            std::strerror(errno));
+      }
+      return watch_listener(!waits);
+    }
     prepare(socket);
     Connection* const connection = watch(socket, false);
     if (connection == nullptr) {

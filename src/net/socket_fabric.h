@@ -86,6 +86,7 @@ class SocketFabric final : public ConnectionFabric {
   const Connection* candidate_ = nullptr;
   int times_ = 0;
   bool watches_listener_ = true;
+  bool told_of_waiting_ = false;  // a connection for which no descriptor is left
 };
 
 }  // namespace nearcache::net

@@ -373,8 +373,9 @@ TYPED_TEST(Fabrics, WhoIsForgottenIsTold) {
   }
 }
 
-TEST(SocketFabric, AConnectionForWhichThereIsNoDescriptorWaitsAndKeepsNobodyAwake) {
+TEST(SocketFabric, AConnectionForWhichThereIsNoDescriptorWaitsSaysSoAndKeepsNobodyAwake) {
   Sockets sockets(2);
+  testing::internal::CaptureStderr();
   sockets.fabrics[0]->send(1, bytes_of(0, 8));  // has its socket
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -386,7 +387,11 @@ TEST(SocketFabric, AConnectionForWhichThereIsNoDescriptorWaitsAndKeepsNobodyAwak
   for (int i = 0; i < 2000 && !readable(full.wait_descriptor()); ++i) usleep(100);
   for (int i = 0; i < 3; ++i) full.poll(sockets.listeners[1]);
   EXPECT_FALSE(readable(full.wait_descriptor()));
+  for (int i = 0; i < 2000 && !readable(full.wait_descriptor()); ++i) usleep(100);
+  full.poll(sockets.listeners[1]);  // after the pause: there is none still
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "nearcache: rank 1: a connection of another rank waits: Too many open files\n");
   EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].total() == 1; }));
   EXPECT_TRUE(sockets.listeners[0].gone.empty());
 }
