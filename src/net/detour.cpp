@@ -47,13 +47,22 @@ bool can_write_pages_of(std::byte* at, uint64_t length, uint64_t page) {
   return madvise(at - before, before + length, MADV_POPULATE_WRITE) == 0;
 }
 
+// Allocates the file's pages. Before Linux 6.10 a signal that arrives meanwhile ends that.
+bool allocate(int file, off_t bytes) {
+  int rc;
+  do {
+    rc = fallocate(file, 0, 0, bytes);
+  } while (rc != 0 && errno == EINTR);
+  return rc == 0;
+}
+
 }  // namespace
 
 // The file's pages are allocated in advance: a write to the mapping must not end the process
 // because none are left.
 void Detour::open() {
   if (file_may_have(bytes)) descriptor_ = memfd_create("nearcache-detour", MFD_CLOEXEC);
-  if (descriptor_ >= 0 && fallocate(descriptor_, 0, 0, bytes) == 0) {
+  if (descriptor_ >= 0 && allocate(descriptor_, bytes)) {
     void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
     if (mapped != MAP_FAILED) {
       buffer_ = static_cast<std::byte*>(mapped);

@@ -8,9 +8,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "without_calls.h"
+
+static int interruptions = 0;  // of the next calls of fallocate, as by signals before Linux 6.10
+
+extern "C" int fallocate(int file, int mode, off_t offset, off_t length) {
+  if (interruptions == 0)
+    return static_cast<int>(syscall(SYS_fallocate, file, mode, offset, length));
+  --interruptions;
+  errno = EINTR;
+  return -1;
+}
 
 namespace nearcache::net {
 namespace TEST_FILE {
@@ -71,6 +82,16 @@ TEST(Detour, KnowsNothingWhereTheKernelRefusesToSay) {
     std::byte memory[8] = {};
     return !Detour::can_write(memory, sizeof memory);
   }));
+}
+
+TEST(Detour, IsNotGivenUpForASignal) {
+  interruptions = 2;
+  Detour detour;
+  char memory[] = "word";
+  const iovec run{memory, sizeof memory};
+  EXPECT_EQ(detour.take({&run, 1}), sizeof memory);
+  EXPECT_EQ(interruptions, 0);
+  EXPECT_TRUE(detour.checks());
 }
 
 // By default the system kills a process that makes a file larger than ulimit -f.
