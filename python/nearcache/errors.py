@@ -49,18 +49,23 @@ def usage_in_one_line(error_class: type[NearcacheError], path: str) -> Iterator[
         raise error_class(f"{words} (see {asked} --help)") from None
 
 
+def open_closed_streams() -> None:
+    """Open the standard streams that who starts this has closed, for the life of the process."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))
+
+
 class Command(click.Command):
     """A command that reports each error in one line, including wrong usage."""
 
     error_class = NearcacheError
 
     def main(self, *args: Any, **more: Any) -> Any:
-        for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-            stream = getattr(sys, name)
-            if stream is None:  # closed by who starts this
-                setattr(sys, name, open(os.devnull, mode))  # for the life of the process
-            elif mode == "w" and isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
-                # Names may hold what the terminal cannot show, or bytes that are no text at all.
+        open_closed_streams()
+        for stream in (sys.stdout, sys.stderr):
+            # Names may hold what the terminal cannot show, or bytes that are no text at all.
+            if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
                 stream.reconfigure(errors="backslashreplace")
         try:
             return super().main(*args, **more)

@@ -707,3 +707,23 @@ def test_console_script_is_upcc():
         cwd=launch.ROOT / "python",
     )
     assert done.returncode == 0 and "upcc" in done.stdout
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_closed_are_not_missed(tmp_path, closed):
+    """As under a daemon that has closed them."""
+    (tmp_path / "a.upc").write_text("int a;\n")
+    script = "from nearcache.upcc.driver import entry; entry()"
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -c "$1" -c a.upc {closed}', sys.executable, script],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(launch.ROOT / "python"),
+            "NEARCACHE_HOME": str(launch.BUILD),
+        },
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "a.o").exists()

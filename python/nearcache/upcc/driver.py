@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .. import __version__
-from ..errors import NearcacheError
+from ..errors import NearcacheError, open_closed_streams
 from . import command, toolchain, translate
 from .diagnostics import UpcError
 from .linking import link
@@ -315,6 +315,7 @@ def main(words: Iterable[str] | None = None) -> int:
 
 def entry() -> NoReturn:
     """Run the console script."""
+    open_closed_streams()
     with contextlib.suppress(KeyboardInterrupt):
         code = main()
         try:
