@@ -6,9 +6,18 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/log.h"
 #include "base/private_heap.h"
 
 namespace heap = nearcache::private_heap;
+
+// An allocation that fails ends the process, by an exception that does not say whose it was.
+static void* told(void* found, size_t bytes) {
+  if (found != nullptr || bytes == 0) return found;
+  log(nearcache::LogLevel::warning, "out of memory: the system refuses %zu bytes", bytes);
+  errno = ENOMEM;
+  return nullptr;
+}
 
 // The names are dictated by ld --wrap.
 // NOLINTBEGIN(bugprone-reserved-identifier)
@@ -21,12 +30,12 @@ void __real_free(void* block);
 
 void* __wrap_malloc(size_t bytes) {
   void* found = heap::allocate(bytes);
-  return found != nullptr ? found : __real_malloc(bytes);
+  return found != nullptr ? found : told(__real_malloc(bytes), bytes);
 }
 
 void* __wrap_realloc(void* block, size_t bytes) {
   if (block == nullptr) return __wrap_malloc(bytes);
-  if (!heap::owns(block)) return __real_realloc(block, bytes);
+  if (!heap::owns(block)) return told(__real_realloc(block, bytes), bytes);
   const size_t has = heap::usable_bytes(block);
   if (bytes <= has && bytes >= has / 2) return block;
   void* found = __wrap_malloc(bytes);
@@ -38,7 +47,7 @@ void* __wrap_realloc(void* block, size_t bytes) {
 
 void* __wrap_aligned_alloc(size_t align, size_t bytes) {
   void* found = heap::allocate(bytes, align);
-  return found != nullptr ? found : __real_aligned_alloc(align, bytes);
+  return found != nullptr ? found : told(__real_aligned_alloc(align, bytes), bytes);
 }
 
 void __wrap_free(void* block) {

@@ -4,7 +4,9 @@
  *   before OFFSETS           of blocks allocated before MPI_Init, from the heap's beginning
  *   from nearcache N         calls until MPI_Finalize has returned
  *   attached N               blocks attached to a dynamic window, up to a thousand; with the
- * argument `attach` */
+ * argument `attach`
+ *
+ * With the argument `refuse` it refuses these calls, and fills Nearcache's own heap. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -12,22 +14,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { blocks = 40, words = 512, most_attached = 1000 };
+enum { blocks = 40, words = 512, most_attached = 1000, most_types = 100, type_blocks = 50000 };
 
 void* __libc_malloc(size_t bytes);
 void* __libc_realloc(void* block, size_t bytes);
 
 static long from_nearcache;
+static int refuses;
 
-static void count(const void* caller) {
+static int count(const void* caller) {
   Dl_info info;
-  if (dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "libnearcache"))
-    __atomic_add_fetch(&from_nearcache, 1, __ATOMIC_RELAXED);
+  if (!dladdr(caller, &info) || !info.dli_fname || !strstr(info.dli_fname, "libnearcache"))
+    return 0;
+  return __atomic_add_fetch(&from_nearcache, 1, __ATOMIC_RELAXED) > 0;
 }
 
 void* malloc(size_t bytes) {
-  count(__builtin_return_address(0));
-  return __libc_malloc(bytes);
+  const int ours = count(__builtin_return_address(0));
+  return ours && refuses ? NULL : __libc_malloc(bytes);
 }
 
 void* realloc(void* block, size_t bytes) {
@@ -83,6 +87,26 @@ static int attach(void) {
   return attached;
 }
 
+/* Datatypes of many blocks, which Nearcache keeps. */
+static void fill_nearcaches_heap(int target) {
+  static char memory[3 * type_blocks + most_types], got[3 * type_blocks + most_types];
+  static int places[type_blocks];
+  MPI_Win win;
+  MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_lock_all(0, win);
+  refuses = 1;
+  for (int i = 0; i < most_types; i++) {
+    MPI_Datatype type;
+    for (int k = 0; k < type_blocks; k++) places[k] = 3 * k + (k > 0 ? i : 0);
+    MPI_Type_create_indexed_block(type_blocks, 1, places, MPI_CHAR, &type);
+    MPI_Type_commit(&type);
+    MPI_Get(got, 1, type, target, 0, 1, type, win);
+    MPI_Win_flush(target, win);
+  }
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+}
+
 int main(int argc, char** argv) {
   char* block[blocks];
   int rank, ranks;
@@ -90,7 +114,8 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const int attached = argc > 1 ? attach() : 0;
+  if (argc > 1 && strcmp(argv[1], "refuse") == 0) fill_nearcaches_heap((rank + 1) % ranks);
+  const int attached = argc > 1 && strcmp(argv[1], "attach") == 0 ? attach() : 0;
   read_words(rank, ranks);
   if (rank == 0) {
     const char* begin = heap_begin();

@@ -66,3 +66,13 @@ def test_a_limit_of_addresses_is_left_to_the_program(preload):
         int(line.split()[1]) << 10 for line in done.stdout.splitlines() if line.startswith("VmSize")
     )
     assert size < limit / 4
+
+
+@pytest.mark.one_mpi
+def test_who_runs_out_of_memory_is_said(mpi, preload):
+    """With 1 GB of addresses, Nearcache's heap has 15 MB."""
+    command = f"ulimit -v 1000000; exec {mpi.binary('heap')} refuse"
+    env = {"NEARCACHE_MODE": "always"}
+    result = launch.run(mpi, 2, "/bin/sh", "-c", command, env=env)
+    assert result.code != 0 and not result.timed_out
+    assert "nearcache: out of memory: the system refuses " in result.output, result.output
