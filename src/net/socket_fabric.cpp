@@ -222,7 +222,10 @@ size_t SocketFabric::give(Connection* connection, Pieces pieces) {
                               ? ::send(socket, vector->iov_base, vector->iov_len, MSG_NOSIGNAL)
                               : sendmsg(socket, &message, MSG_NOSIGNAL);
   if (written >= 0) return static_cast<size_t>(written);
-  return would_block() || errno == EFAULT ? 0 : all;  // the next read reports the error
+  if (would_block() || errno == EFAULT) return 0;
+  wire(connection)->send_error = errno;
+  ::shutdown(socket, SHUT_RDWR);  // the next read finds the end
+  return all;
 }
 
 void SocketFabric::want_to_write(Connection* connection, bool wanted) {
@@ -306,7 +309,11 @@ bool SocketFabric::came(Connection* connection, ssize_t got) {
     came_ += static_cast<size_t>(got);
     return receives_ = true;
   }
-  if (got == 0) lose(connection, "it closed the connection");
+  if (got == 0) {
+    errno = wire(connection)->send_error;
+    lose(connection,
+         errno != 0 ? system_error("sending to it failed") : "it closed the connection");
+  }
   if (got < 0 && !would_block()) lose(connection, system_error("its connection broke"));
   return false;
 }

@@ -43,6 +43,7 @@ class SocketFabric final : public ConnectionFabric {
  private:
   struct Wire final : Connection {
     int socket = -1;
+    int send_error = 0;  // errno of the send that has ended the connection
     bool wants_to_write = false;
   };
   static Wire* wire(Connection* connection) { return static_cast<Wire*>(connection); }

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@
 #include "net/stub_network.h"
 #include "ofi_here.h"
 #include "sanitized.h"
+#include "without_calls.h"
 
 namespace nearcache::net {
 namespace TEST_FILE {
@@ -394,6 +396,19 @@ TEST(SocketFabric, AConnectionForWhichThereIsNoDescriptorWaitsSaysSoAndKeepsNobo
             "nearcache: rank 1: a connection of another rank waits: Too many open files\n");
   EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].total() == 1; }));
   EXPECT_TRUE(sockets.listeners[0].gone.empty());
+}
+
+TEST(SocketFabric, ARankToWhichTheSystemSendsNothingIsLost) {
+  Sockets sockets(2);
+  sockets.fabrics[0]->send(1, bytes_of(0, 8));
+  ASSERT_TRUE(sockets.run([&] { return sockets.listeners[1].total() == 1; }));
+  EXPECT_TRUE(test::without_calls({SYS_sendto, SYS_sendmsg}, [&] {
+    sockets.fabrics[0]->send(1, bytes_of(1, 8));
+    Listener &sender = sockets.listeners[0], &receiver = sockets.listeners[1];
+    return sockets.run([&] { return sender.gone.contains(1) && receiver.gone.contains(0); }) &&
+           sender.gone.at(1) == "sending to it failed: Operation not permitted" &&
+           receiver.gone.at(0) == "it closed the connection";
+  }));
 }
 
 // Rank 1 sleeps in a set of its own beside its wait descriptor; ranks 0 and 2 send to it.

@@ -26,7 +26,8 @@ inline bool refuse_calls(std::initializer_list<int> calls) {
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-inline bool without_calls(std::initializer_list<int> calls, bool (*test)()) {
+template <class Test>
+bool without_calls(std::initializer_list<int> calls, Test test) {
   const pid_t child = fork();
   if (child == 0) _exit(refuse_calls(calls) && test() ? 0 : 1);
   int status = 1;
