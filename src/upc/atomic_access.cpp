@@ -29,7 +29,9 @@ uint64_t do_word(const Access& access) {
     return word_part(access.type, word_fetch(access.thread, access.word()), access.shift());
   if (access.type.size == 8) {
     const uint64_t operand = access.operand1.bits;
-    if (access.operation == UPC_SET && access.wants_old)
+    // Only what has answered comes before later loads and stores of memory within reach.
+    const bool within_reach = ncupc_near[access.thread] != nullptr;
+    if (access.operation == UPC_SET && (access.wants_old || within_reach))
       return word_swap(access.thread, access.address, operand);
     if (access.operation == UPC_SET) {
       word_set(access.thread, access.address, operand);

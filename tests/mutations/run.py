@@ -352,6 +352,8 @@ PYTEST_TARGETS = {
         "upc_barriers.{shmem}",
         "upc_copies.{shmem}",
         "upc_heap.{shmem}",
+        "upc_kept.{shmem}",
+        "upc_late_sets.{shmem}",
         "upc_litmus.{shmem}",
         "upc_locks.{shmem}",
         "upc_pointers.{shmem}",

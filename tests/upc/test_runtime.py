@@ -92,6 +92,12 @@ def test_relaxed_atomics_and_copies_that_do_not_block_leave_the_cache_as_it_is(s
     check(run(shmem, "kept", min(threads, 3), form, tcp, cache), min(threads, 3))
 
 
+@pytest.mark.parametrize("cache", [True, False])
+def test_loads_and_stores_of_own_memory_come_after_relaxed_atomics(shmem, cache):
+    late = launch.BUILD / "lib" / shmem.tag / "upc_late_sets.so"
+    check(run(shmem, "kept", 2, tcp=True, cache=cache, above=[late]), 2)
+
+
 @pytest.mark.parametrize("name", ["accesses", "copies", "litmus"])
 @pytest.mark.parametrize(
     "uncached",

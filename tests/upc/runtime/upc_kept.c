@@ -1,5 +1,6 @@
 /* What the cache keeps: a relaxed atomic, or a non-blocking copy, leaves alone what was read and
- * what is dirty; strict ones do not. Where nothing is cached, only the values are checked. */
+ * what is dirty; strict ones do not. Where nothing is cached, only the values are checked. And what
+ * of relaxed accesses to the same object stays in order. */
 #include <nearcache/shmem.h>
 
 #include "check.h"
@@ -40,8 +41,9 @@ static uint64_t fetched_by_sum(void) {
 
 int ncupc_main(int argc, char** argv) {
   (void)argc, (void)argv;
-  const ncupc_ptr domain = upc_all_atomicdomain_alloc(UPC_LONG, UPC_ADD | UPC_GET | UPC_XOR, 0);
-  const long one = 1;
+  const ncupc_ptr domain =
+      upc_all_atomicdomain_alloc(UPC_LONG, UPC_ADD | UPC_GET | UPC_SET | UPC_XOR, 0);
+  const long one = 1, five = 5;
   long old = 0, copied[8];
   for (int i = 0; i < words; ++i)
     NCUPC_PUT(long,
@@ -76,11 +78,17 @@ int ncupc_main(int argc, char** argv) {
   NCUPC_PUT(long, other, 7);
   upc_atomic_relaxed(domain, &old, UPC_ADD, other, &one, NULL);
   CHECK(old == 7 && NCUPC_GET(long, other) == 8, "%ld", old);
+  const ncupc_ptr own = ncupc_make(ncupc_address(counter) + 256, (size_t)MYTHREAD, 0);
+  upc_atomic_relaxed(domain, NULL, UPC_SET, own, &five, NULL);
+  CHECK(NCUPC_GET(long, own) == 5, "a load overtakes an atomic set");
+  upc_atomic_relaxed(domain, NULL, UPC_SET, own, &one, NULL);
+  NCUPC_PUT(long, own, 9);
 
   upc_atomic_strict(domain, &old, UPC_GET, next_of(counter), NULL, NULL);
   const uint64_t again = fetched_by_sum();
   CHECK(again >= first, "a strict atomic keeps what was read");
   NCUPC_BARRIER();
   CHECK(NCUPC_GET(long, ncupc_make(ncupc_address(written) + 64, (size_t)MYTHREAD, 0)) == 2);
+  CHECK(NCUPC_GET(long, own) == 9, "a store overtakes an atomic set");
   return verdict();
 }
