@@ -71,6 +71,8 @@ def test_a_limit_of_addresses_is_left_to_the_program(preload):
 @pytest.mark.one_mpi
 def test_who_runs_out_of_memory_is_said(mpi, preload):
     """With 1 GB of addresses, Nearcache's heap has 15 MB."""
+    if mpi.family == "openmpi":
+        pytest.skip("this MPI sends a message for each block of a datatype, a million here")
     command = f"ulimit -v 1000000; exec {mpi.binary('heap')} refuse"
     env = {"NEARCACHE_MODE": "always"}
     result = launch.run(mpi, 2, "/bin/sh", "-c", command, env=env)
