@@ -223,7 +223,8 @@ size_t SocketFabric::give(Connection* connection, Pieces pieces) {
                               : sendmsg(socket, &message, MSG_NOSIGNAL);
   if (written >= 0) return static_cast<size_t>(written);
   if (would_block() || errno == EFAULT) return 0;
-  wire(connection)->send_error = errno;
+  // Later ones fail because of the shutdown.
+  if (int& error = wire(connection)->send_error; error == 0) error = errno;
   ::shutdown(socket, SHUT_RDWR);  // the next read finds the end
   return all;
 }
