@@ -20,6 +20,7 @@ bool calls_on_windows_are_visible(std::string*) { return true; }
 #include <mutex>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "base/loaded_objects.h"
@@ -256,8 +257,8 @@ struct Known {
   unsigned long long loads = 0;
   std::vector<LoadedObject> objects;
   size_t own = 0;
-  // by object that created windows
-  std::map<size_t, std::string> reasons, reasons_of_releases, reasons_of_engine;
+  // by the calls that matter, and the object that created windows
+  std::map<std::pair<const std::vector<std::string>*, size_t>, std::string> reasons;
 };
 
 Known& known() {
@@ -265,8 +266,7 @@ Known& known() {
   return instance;
 }
 
-bool is_visible(const void* caller, const std::vector<std::string>& calls,
-                std::map<size_t, std::string> Known::*reasons, std::string* why) {
+bool is_visible(const void* caller, const std::vector<std::string>& calls, std::string* why) {
   Known& state = known();
   const std::lock_guard<std::mutex> guard(state.mutex);
   const unsigned long long loads = count_of_loads();
@@ -274,14 +274,14 @@ bool is_visible(const void* caller, const std::vector<std::string>& calls,
     state.objects = loaded_objects();
     state.own = find_object(state.objects, reinterpret_cast<const void*>(&creation_is_visible));
     state.reasons.clear();
-    state.reasons_of_releases.clear();
-    state.reasons_of_engine.clear();
     state.loads = loads;
   }
   const size_t index = find_object(state.objects, caller);
-  auto reason = (state.*reasons).find(index);
-  if (reason == (state.*reasons).end())
-    reason = (state.*reasons).emplace(index, judge(state.objects, index, state.own, calls)).first;
+  auto reason = state.reasons.find({&calls, index});
+  if (reason == state.reasons.end()) {
+    const std::string judgement = judge(state.objects, index, state.own, calls);
+    reason = state.reasons.emplace(std::pair(&calls, index), judgement).first;
+  }
   if (reason->second.empty()) return true;
   if (why) *why = reason->second;
   return false;
@@ -290,15 +290,15 @@ bool is_visible(const void* caller, const std::vector<std::string>& calls,
 }  // namespace
 
 bool creation_is_visible(const void* caller, std::string* why) {
-  return is_visible(caller, watched_calls(), &Known::reasons, why);
+  return is_visible(caller, watched_calls(), why);
 }
 
 bool releases_are_visible(const void* caller, std::string* why) {
-  return is_visible(caller, watched_releases(), &Known::reasons_of_releases, why);
+  return is_visible(caller, watched_releases(), why);
 }
 
 bool calls_on_windows_are_visible(std::string* why) {
-  return is_visible(nullptr, watched_calls_on_windows(), &Known::reasons_of_engine, why);
+  return is_visible(nullptr, watched_calls_on_windows(), why);
 }
 
 }  // namespace nearcache::mpi
