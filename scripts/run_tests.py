@@ -198,7 +198,7 @@ def all_stages(given, env):
         "NEARCACHE_BUILD_APPS": "ON",
         "NEARCACHE_BUILD_BENCH": "ON",
         "NEARCACHE_EVERY_MPI": "ON" if given.long else "OFF",
-        "NEARCACHE_OPTIMISE_FEW": "OFF" if given.long else "ON",
+        "NEARCACHE_BUILD_QUICKLY": "OFF" if given.long else "ON",
         "NEARCACHE_PRECOMPILE": "OFF" if given.long else "ON",
         **linker(usual=given.long),
     }
