@@ -659,6 +659,54 @@ void put_of_a_window_that_pauses() {
   }
 }
 
+// Epochs that begin and end during a pause complete what is put in them, and are known afterwards.
+void locks_of_a_window_that_pauses() {
+  const auto flush = [](MPI_Win win, int64_t turn) {
+    switch (turn % 4) {
+      case 0:
+        return MPI_Win_flush(1, win);
+      case 1:
+        return MPI_Win_flush_local(1, win);
+      case 2:
+        return MPI_Win_flush_all(win);
+      default:
+        return MPI_Win_flush_local_all(win);
+    }
+  };
+  for (const char* mode : {"off", "transparent"}) {
+    Pausing pausing(mode);
+    const Words& words = pausing.words;
+    MPI_Win_unlock_all(words.win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int64_t turn = 0; origin() && turn < 12; turn++) {
+      const int64_t put = 1000 + turn;
+      int64_t got = -1, got_again = -1;
+      MPI_Win_lock(turn % 3 == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 1, 0, words.win);
+      MPI_Put(&put, 1, MPI_INT64_T, 1, 9, 1, MPI_INT64_T, words.win);
+      MPI_Win_unlock(1, words.win);
+      MPI_Win_lock_all(0, words.win);
+      words.get(&got, 1, 9);
+      EXPECT_EQ(flush(words.win, turn), MPI_SUCCESS);
+      EXPECT_EQ(got, put);
+      MPI_Win_unlock_all(words.win);
+      MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, words.win);
+      words.get(&got_again, 1, 9);
+      MPI_Win_unlock(1, words.win);
+      EXPECT_EQ(got_again, put);
+    }
+    if (origin()) {
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, words.win);
+      switch_on(words);
+      EXPECT(words.read(1, 3));  // by its flush, what was put before is known to be complete
+      EXPECT(words.read(1, 3));
+      EXPECT_CACHED(ADDED(words.win, hits_full, words.read(1, 3)) == 1);
+      MPI_Win_unlock(1, words.win);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, words.win);
+  }
+}
+
 // More gets than a pause lasts, of two types, and no synchronisation before the last one.
 void gets_of_a_window_that_pauses() {
   Pausing pausing("transparent");
@@ -678,7 +726,10 @@ void gets_of_a_window_that_pauses() {
   const auto after = check::stats(words.win);
   EXPECT_CACHED(after.gets - before.gets == count &&
                 after.bytes_requested - before.bytes_requested == count * 8);
-  EXPECT_CACHED(after.bytes_from_network - before.bytes_from_network == count * 8);
+  // Where gets take a microsecond, those that are looked at may fetch lines, which serve others.
+  const uint64_t fetched = after.bytes_from_network - before.bytes_from_network;
+  const uint64_t served = after.bytes_from_cache - before.bytes_from_cache;
+  EXPECT_CACHED(served == 0 ? fetched == count * 8 : fetched + served >= count * 8);
 }
 
 #if MPI_VERSION >= 4
@@ -909,6 +960,7 @@ int main(int argc, char** argv) {
        {"get_of_own_rank_sees_own_stores", get_of_own_rank_sees_own_stores},
        {"window_wakes_from_its_pause", window_wakes_from_its_pause},
        {"put_of_a_window_that_pauses", put_of_a_window_that_pauses},
+       {"locks_of_a_window_that_pauses", locks_of_a_window_that_pauses},
        {"gets_of_a_window_that_pauses", gets_of_a_window_that_pauses},
        {"put_where_units_differ", put_where_units_differ},
        {"flush_of_nothing_is_an_acquire", flush_of_nothing_is_an_acquire},

@@ -51,6 +51,8 @@ TEST(CostSampling, GetsThatOthersCompleteShareTheWaitButNotTheIssue) {
   EXPECT_EQ(result.target, target);
   EXPECT_EQ(result.bytes, bytes);
   EXPECT_DOUBLE_EQ(result.ns, sample_ns(1000) + sample_ns(8000) / 4);
+  EXPECT_LT(sample_ns(8000), ticks_to_ns(8000)) << "reading the clock takes time itself";
+  EXPECT_EQ(sample_ns(1, 1000), 0);
 }
 
 TEST(CostSampling, OneMeasurementAtATime) {
@@ -74,6 +76,39 @@ TEST(CostSampling, SizesAreJudgedAfterSixteenSamples) {
   EXPECT_TRUE(sampling.cheap(false, 1));
   EXPECT_FALSE(sampling.cheap(false, 4096));
   EXPECT_FALSE(sampling.cheap(true, bytes));
+  for (int i = 0; i < 200; ++i) sampling.learn({bytes, 5000, target}, false, true);
+  EXPECT_FALSE(sampling.cheap(false, bytes));
+}
+
+// Code and memory are cold at first.
+TEST(CostSampling, TheFirstGetsDoNotMakeASizeDear) {
+  CostSampling sampling;
+  for (int i = 0; i < 16; ++i) {
+    EXPECT_FALSE(sampling.cheap(false, bytes));
+    sampling.learn({bytes, i < 4 ? 9000.0 : 40.0, target}, false, true);
+  }
+  EXPECT_TRUE(sampling.cheap(false, bytes));
+  for (int i = 0; i < 100; ++i) {
+    sampling.learn({bytes, i % 3 == 0 ? 9000.0 : 40.0, target}, false, true);
+    EXPECT_TRUE(sampling.cheap(false, bytes)) << "as when others take the processor";
+  }
+}
+
+TEST(CostSampling, ASeriesAsQuickAsHitsIsCheap) {
+  CostSampling sampling;
+  EXPECT_FALSE(sampling.learn_most(20, false, bytes)) << "perhaps they had no target";
+  for (int i = 0; i < 16; ++i) sampling.learn({bytes, 150, target}, false, true);
+  EXPECT_FALSE(sampling.learn_most(20, false, bytes)) << "no get has been as quick";
+  sampling.learn({bytes, 60, target}, false, true);
+  EXPECT_FALSE(sampling.learn_most(50, false, bytes)) << "those of MPICH 5 within a node";
+  EXPECT_FALSE(sampling.cheap(false, bytes));
+  EXPECT_TRUE(sampling.learn_most(30, false, bytes));
+  EXPECT_TRUE(sampling.cheap(false, bytes));
+  EXPECT_TRUE(sampling.cheap(false, 1));
+  EXPECT_FALSE(sampling.cheap(false, 2 * bytes));
+  EXPECT_FALSE(sampling.cheap(true, bytes));
+  for (int i = 0; i < 8; ++i) sampling.learn({bytes, 150, target}, false, true);
+  EXPECT_TRUE(sampling.cheap(false, bytes));
   for (int i = 0; i < 200; ++i) sampling.learn({bytes, 5000, target}, false, true);
   EXPECT_FALSE(sampling.cheap(false, bytes));
 }

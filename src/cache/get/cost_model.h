@@ -40,6 +40,8 @@ class CostModel {
   // that gets take may be theirs, so others count with no more than eight times their fastest one.
   Fit careful() const;
 
+  // Returns the least cost measured for gets of this size class; 0 if there is none.
+  double least_ns(uint64_t bytes) const { return classes_[class_of(bytes)].least_ns; }
   // Returns the mean cost measured for gets of this size class, or that of the fit if there is
   // none.
   double observed_ns(uint64_t bytes) const {

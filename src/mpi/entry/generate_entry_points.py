@@ -122,14 +122,18 @@ def acquiring_if(row, call):
 def completing(row, call):
     count, requests = row.arguments[:2]
     done = f"says_done(code, {row.arguments[2]})" if len(row.arguments) > 2 else "true"
-    served = ""
+    served = plain = ""
     if count == "1":
         flag = row.arguments[2] if len(row.arguments) > 2 else ""
         says, asked = (f"    *{flag} = 1;\n", f"{flag} != nullptr && ") if flag else ("", "")
         served = f"  if ({asked}served_is_waited_for({requests}, status)) {{\n{says}    return MPI_SUCCESS;\n  }}\n"
+        plain = (
+            f"  if (usual_plain_is_waited_for({requests})) {{\n    const int code = {call};\n"
+            f"    usual_plain_was_waited_for({requests});\n    if ({done}) note_completion();\n    return code;\n  }}\n"
+        )
     return (
         f"{served}  note_look();\n  if (!requests_known()) {{\n    const int code = {call};\n"
-        f"    if ({done}) note_acquire();\n    return code;\n  }}\n"
+        f"    if ({done}) note_acquire();\n    return code;\n  }}\n{plain}"
         f"  RequestWatch watch({count}, {requests});\n  const int code = {call};\n"
         f"  watch.completed(code, {requests});\n  if ({done}) watch.tells_of_others() ? note_acquire() : note_completion();\n  return code;\n"
     )
@@ -311,12 +315,14 @@ def get(row):
         f"    note_receives({THE_GET});\n    {left}\n  }}\n"
         f"  const auto issue = [&] {{\n    note_receives({THE_GET});\n    return {call};\n  }};\n  return {work};\n}}\n\n"
         f"[[gnu::noinline]] static int passing_{row.name}({row.parameter_text}) {{\n"
-        + (f"  if (straight.get_many({names})) return MPI_SUCCESS;\n" if plain else "")
-        + f"  if ({passes.format('context.last_window')}  return slow_{row.name}({names});\n}}\n\n"
+        f"  if ({passes.format('context.last_window')}  return slow_{row.name}({names});\n}}\n\n"
         + (
+            f"[[gnu::noinline]] static int near_{row.name}({row.parameter_text}) {{\n"
+            f"  if (straight.get_many({names})) return MPI_SUCCESS;\n"
+            f"  return passing_{row.name}({names});\n}}\n\n"
             f"[[gnu::noinline]] static int hit_or_slow_{row.name}({row.parameter_text}) {{\n{hit}}}\n\n"
             f"{head}  if (straight.get({names})) [[likely]] return MPI_SUCCESS;\n"
-            f"  return straight.is_of(win) ? passing_{row.name}({names}) : hit_or_slow_{row.name}({names});\n}}\n"
+            f"  return straight.is_of(win) ? near_{row.name}({names}) : hit_or_slow_{row.name}({names});\n}}\n"
             if plain
             else f"{head}{hit}}}\n"
         )

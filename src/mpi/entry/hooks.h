@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "front/handle_bits.h"
 #include "mpi/mpi_api.h"
 #include "mpi/process/context.h"
 #include "mpi/rma/layer.h"
@@ -82,6 +83,43 @@ inline constinit std::atomic<size_t> tracked_requests{0};
 inline bool requests_tracked() noexcept {
   return tracked_requests.load(std::memory_order_acquire) != 0;
 }
+
+// A request of a get or an own write of which nothing is kept: its completion says nothing about
+// other ranks. Counts those with the same handle.
+struct PlainRequest {
+  uint64_t key = 0;
+  uint32_t count = 0;
+  void change(bool more) noexcept;
+};
+// Mostly there is just one, or MPI gives all of them the same handle; others are in requests.cpp.
+// With several threads they are used under the mutex there.
+inline constinit PlainRequest usual_plain;
+// Number of all of them, which tracked_requests counts, too.
+inline constinit size_t plain_requests = 0;
+
+inline void PlainRequest::change(bool more) noexcept {
+  const size_t by = more ? 1 : SIZE_MAX;
+  count += static_cast<uint32_t>(by);
+  plain_requests += by;
+  if (context.threaded) {
+    tracked_requests += by;
+  } else {  // atomic additions would be most of what a plain request costs
+    tracked_requests.store(tracked_requests.load(std::memory_order_relaxed) + by,
+                           std::memory_order_relaxed);
+  }
+}
+
+// Called for a wait or a test of one request, of which RequestWatch would find no more than that it
+// is plain.
+inline bool usual_plain_is_waited_for(const MPI_Request* request) noexcept {
+  return !context.threaded && usual_plain.count != 0 && request != nullptr &&
+         handle_bits(*request) == usual_plain.key &&
+         tracked_requests.load(std::memory_order_relaxed) == plain_requests;
+}
+inline void usual_plain_was_waited_for(const MPI_Request* after) noexcept {
+  if (*after == MPI_REQUEST_NULL) usual_plain.change(false);
+}
+
 // Also true if a served Rget has not been waited for. Completing such requests may say nothing
 // about others.
 inline bool requests_known() noexcept { return requests_tracked() || served_request.out(); }

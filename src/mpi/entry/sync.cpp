@@ -174,13 +174,50 @@ int unlocked(Window& window, int rank) {
   return MPI_SUCCESS;
 }
 
-// For a window that is paused.
-[[gnu::noinline]] int unnoted_flush(Window& window, int rank) {
+// The short ways of a window that is paused, for which calls are not noted. Without a pause, each
+// takes what completing() and opening() do besides.
+
+Window* paused_window(MPI_Win handle) {
+  Window* window = context.last_window;
+  return window != nullptr && window->handle() == handle && window->paused() ? window : nullptr;
+}
+
+template <class Call>
+[[gnu::always_inline]] inline int unnoted_completing(Window& window, Call call) {
   window.flush_passed();
-  const Learns learns = learns_by_completing(window);
-  const int rc = next.Win_flush(rank, window.handle());
+  const bool plain = !window.may_complete_fetches() && !context.windows_may_overlap();
+  const Learns learns = plain ? Learns::no_more : learns_by_completing(window);
+  const int rc = call();
   note(learns);
   return rc;
+}
+
+[[gnu::noinline]] int unnoted_flush(Window& window, int rank) {
+  return unnoted_completing(window, [&] { return next.Win_flush(rank, window.handle()); });
+}
+
+[[gnu::noinline]] int unnoted_flush_local(Window& window, int rank) {
+  return unnoted_completing(window, [&] { return next.Win_flush_local(rank, window.handle()); });
+}
+
+[[gnu::noinline]] int unnoted_lock(Window& window, int type, int rank, int assert, Learns learns) {
+  const int rc = next.Win_lock(type, rank, assert, window.handle());
+  if (rc == MPI_SUCCESS) {
+    window.flush_passed();
+    if (window.valid_target(rank))
+      window.epochs().lock(static_cast<uint32_t>(rank), type == MPI_LOCK_EXCLUSIVE);
+  }
+  note(learns);
+  return rc;
+}
+
+[[gnu::noinline]] int unnoted_unlock(Window& window, int rank) {
+  return unnoted_completing(window, [&] {
+    const int rc = next.Win_unlock(rank, window.handle());
+    if (window.is_over(rc) && window.valid_target(rank))
+      window.epochs().unlock(static_cast<uint32_t>(rank));
+    return rc;
+  });
 }
 
 // Out of line, so that a flush after a hit does not pay for the registers needed here.
@@ -230,6 +267,8 @@ int unlocked(Window& window, int rank) {
   // no more than a load from this rank's memory.
   const bool own = window != nullptr && rank == window->identity().rank;
   const Learns learns = exclusive ? Learns::perhaps : own ? Learns::no_more : Learns::order;
+  if (window != nullptr && window->paused())
+    return unnoted_lock(*window, lock_type, rank, assert, learns);
   return opening(
       win, one(rank), TraceSync::lock, learns,
       [&] { return next.Win_lock(lock_type, rank, assert, win); },
@@ -251,6 +290,7 @@ int unlocked(Window& window, int rank) {
     context.coherence.attend();
   }
   if (exclusive || window == nullptr) context.phases.writing();
+  if (window != nullptr && window->paused()) return unnoted_unlock(*window, rank);
   return completing(
       win, one(rank), TraceSync::unlock, Learns::no_more,
       [&] { return next.Win_unlock(rank, win); },
@@ -263,16 +303,28 @@ int unlocked(Window& window, int rank) {
 
 [[gnu::noinline]] int long_lock_all(int assert, MPI_Win win) {
   take_waiting_locks();
+  const bool alone = (MPI_MODE_NOCHECK & assert) != 0;
+  if (Window* window = paused_window(win)) {
+    const int rc = next.Win_lock_all(assert, win);
+    if (rc == MPI_SUCCESS) window->flush_passed(), window->epochs().lock_all(alone);
+    note(Learns::order);
+    return rc;
+  }
   return opening(
       win, all, TraceSync::lock_all, Learns::order, [&] { return next.Win_lock_all(assert, win); },
-      [assert](Window& window, Targets) {
-        window.epochs().lock_all((MPI_MODE_NOCHECK & assert) != 0);
-      });
+      [alone](Window& window, Targets) { window.epochs().lock_all(alone); });
 }
 
 [[gnu::noinline]] int long_unlock_all(MPI_Win win) {
   take_waiting_locks();
   context.coherence.attend();
+  if (Window* window = paused_window(win)) {
+    return unnoted_completing(*window, [&] {
+      const int rc = next.Win_unlock_all(win);
+      if (window->is_over(rc)) window->epochs().unlock_all();
+      return rc;
+    });
+  }
   return completing(
       win, all, TraceSync::unlock_all, Learns::no_more, [&] { return next.Win_unlock_all(win); },
       [](Window& window, Targets) { window.epochs().unlock_all(); });
@@ -309,15 +361,20 @@ int MPI_Win_unlock_all(MPI_Win win) {
 }
 
 int MPI_Win_flush_local(int rank, MPI_Win win) {
+  if (Window* window = paused_window(win)) return unnoted_flush_local(*window, rank);
   return flush(win, one(rank), TraceSync::flush_local,
                [&] { return next.Win_flush_local(rank, win); });
 }
 
 int MPI_Win_flush_all(MPI_Win win) {
+  if (Window* window = paused_window(win))
+    return unnoted_completing(*window, [&] { return next.Win_flush_all(win); });
   return flush(win, all, TraceSync::flush, [&] { return next.Win_flush_all(win); });
 }
 
 int MPI_Win_flush_local_all(MPI_Win win) {
+  if (Window* window = paused_window(win))
+    return unnoted_completing(*window, [&] { return next.Win_flush_local_all(win); });
   return flush(win, all, TraceSync::flush_local, [&] { return next.Win_flush_local_all(win); });
 }
 

@@ -23,6 +23,10 @@ constexpr double most_of_loads_ns[] = {1000, 400};
 // Above this, a get of a whole line costs hardly more than a short one. A longer get does cost
 // more.
 constexpr double worth_a_line_ns = 1000;
+// If a series of gets takes no more than so many times as long as hits at their best, hits are no
+// quicker: the processor may be slower than the one these were measured on, and the program may do
+// something between its gets.
+constexpr double most_of_a_series = 1.25;
 // What is served under a deferred lock costs this much in all: the lock, the get, the unlock.
 constexpr double deferring_ns = 200;
 
@@ -87,7 +91,8 @@ CostSampling::Result CostSampling::request_waited(uint64_t number, uint64_t tick
 
 CostSampling::Result CostSampling::Measured::result() const {
   const double all_ns = sample_ns(to_complete), its_ns = all_ns / static_cast<double>(gets);
-  return {bytes / gets, sample_ns(to_issue) / issues + its_ns, target, issues, all_ns - its_ns};
+  return {bytes / gets, sample_ns(to_issue, issues) / issues + its_ns, target, issues,
+          all_ns - its_ns};
 }
 
 uint64_t CostSampling::begin_measured(Targets targets) {
@@ -118,18 +123,38 @@ void CostSampling::learn(const Result& result, bool far, bool judge) {
     small.dear.add(result.ns > worth_a_line_ns);
     small.latency_rules = small.dear.samples == samples_to_judge && small.dear.share >= most_are;
   }
-  if (!judge || costs.samples_of(result.bytes) < samples_if_clear) return;
+  if (!judge) return;
+  // Shares rather than the mean, in which the first gets, which find code and memory cold, would
+  // count for long.
+  const double limit = worthless_below_ns(result.bytes);
+  Share& within = within_limit_[far][size];
+  Share& beyond = beyond_limit_[far][size];
+  within.add(result.ns <= limit);
+  beyond.add(result.ns > 2 * limit);
+  if (within.samples < samples_if_clear) return;
   const uint64_t bit = uint64_t{1} << size;
-  const double ns = costs.observed_ns(result.bytes), limit = worthless_below_ns(result.bytes);
   const bool known = judged(far, result.bytes);
   if (known)
     nearly_cheap_[far] = dear <= few_are ? nearly_cheap_[far] | bit : nearly_cheap_[far] & ~bit;
-  if (ns <= (known ? limit : limit / 4)) {
+  if (known ? within.share >= most_are : costs.observed_ns(result.bytes) <= limit / 4) {
     // a shorter one costs no more, whatever it cost when last measured
     cheap_sizes_[far] |= bit | (bit - 1);
-  } else if (ns > 2 * limit) {
+  } else if (beyond.share >= most_are) {
     cheap_sizes_[far] &= ~bit;
   }
+}
+
+bool CostSampling::learn_most(double ns, bool far, uint64_t bytes) {
+  const CostModel& costs = costs_[far];
+  if (ns > most_of_a_series * least_hit_cost.cost_ns(bytes) || costs.samples_of(bytes) == 0 ||
+      costs.least_ns(bytes) > worthless_below_ns(bytes))
+    return false;
+  const int size = CostModel::class_of(bytes);
+  within_limit_[far][size] = {samples_to_judge, 1};
+  beyond_limit_[far][size] = {samples_to_judge, 0};
+  // a shorter one costs no more
+  cheap_sizes_[far] |= (uint64_t{2} << size) - 1;
+  return true;
 }
 
 }  // namespace nearcache::mpi

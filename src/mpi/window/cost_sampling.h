@@ -75,6 +75,10 @@ class CostSampling {
 
   // Records a result. `judge`: sizes may be classified as cheap.
   void learn(const Result& result, bool far, bool judge);
+  // A long series of gets took `ns` each, with what the program did in between. Returns true if
+  // that makes this size cheap. Some of them may have had no target: one must have been measured
+  // that is as cheap.
+  bool learn_most(double ns, bool far, uint64_t bytes);
   bool cheap(bool far, uint64_t bytes) const {
     return (cheap_sizes_[far] >> CostModel::class_of(bytes) & 1) != 0;
   }
@@ -135,6 +139,8 @@ class CostSampling {
   uint32_t until_miss_ = 1;
   uint32_t until_passed_ = 1 << 16;
   Share quick_[2];
+  // of samples at which caching cannot gain, or surely does
+  Share within_limit_[2][CostModel::size_classes], beyond_limit_[2][CostModel::size_classes];
   Measured gets_, request_;
   uint64_t requests_ = 0;         // number of requests measured so far
   uint32_t requests_passed_ = 0;  // Rgets due while a measured one was not waited for

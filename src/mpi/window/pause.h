@@ -8,12 +8,15 @@
 #include <cstdint>
 
 #include "mpi/mpi_api.h"
+#include "mpi/window/sample_clock.h"
 
 namespace nearcache::mpi {
 
 class Pause {
  public:
-  static constexpr uint32_t span = 4096;  // gets per pause; then some are inspected again
+  // Gets per pause, after which some are inspected again: where too few repeat, and where they have
+  // turned out to be cheap, which is soon found again.
+  static constexpr uint32_t span = 4096, long_span = 65536;
   // calls in a row that bypassed the cache before a pause begins
   static constexpr uint32_t look = 64;
 
@@ -43,45 +46,58 @@ class Pause {
   void get_asked() { gets_in_a_row_ = others_in_a_row_ = 0; }
 
   // `largest`: the most bytes of a get that the pause lets pass; a larger one ends it. `counted`:
-  // the window's gets appear in its counters.
-  void begin(MPI_Datatype type, uint64_t size, uint64_t largest, bool counted) {
+  // the window's gets appear in its counters. `gets`: that pass at most.
+  void begin(MPI_Datatype type, uint64_t size, uint64_t largest, bool counted, uint32_t gets) {
     on_ = true;
     counted_ = counted;
-    left_ = span;
+    span_ = left_ = gets;
     most_bytes_ = largest;
+    bytes_then_ = bytes_;
+    began_ = sample_ticks();
     learn(type, size);
   }
   // Begins a pause that lasts until the first get from another rank.
   void begin_of_others() { on_ = counted_ = true; }
-  // Returns how many gets passed during the pause.
-  uint32_t end() {
-    const uint32_t gets = passed();
-    if (counted_) gets_ += gets;
+  // The last get that it took was from the rank itself.
+  void was_own() { own_ = true; }
+
+  struct Passed {
+    uint32_t gets = 0;
+    uint64_t bytes = 0;
+    double ns = 0;     // the whole pause, with whatever the program did between its gets
+    bool own = false;  // some were from the rank itself
+  };
+  // Returns what passed during the pause.
+  Passed end() {
+    const Passed passed{gets_passed(), bytes_ - bytes_then_, sample_ns(sample_ticks() - began_),
+                        own_};
+    if (counted_) gets_ += passed.gets;
     *this = Pause(gets_, bytes_);
-    return gets;
+    return passed;
   }
 
-  uint64_t gets() const { return gets_ + (counted_ ? passed() : 0); }
+  uint64_t gets() const { return gets_ + (counted_ ? gets_passed() : 0); }
   uint64_t bytes() const { return bytes_; }
 
   Pause() = default;
 
  private:
   Pause(uint64_t gets, uint64_t bytes) : bytes_(bytes), gets_(gets) {}
-  uint32_t passed() const { return most_bytes_ != 0 ? span - left_ : 0; }
+  uint32_t gets_passed() const { return most_bytes_ != 0 ? span_ - left_ : 0; }
   void learn(MPI_Datatype type, uint64_t size) {
     type_ = type;
     size_ = counted_ ? size : 0;
     most_count_ = most_bytes_ / size;
   }
 
-  uint32_t left_ = 0;  // gets that may still pass
-  bool on_ = false, counted_ = false;
+  uint32_t span_ = 0, left_ = 0;  // gets that may pass, and still may
+  bool on_ = false, counted_ = false, own_ = false;
   MPI_Datatype type_{};
   uint64_t size_ = 0, most_count_ = 0;
   uint64_t bytes_ = 0;  // of all gets that passed
   uint64_t most_bytes_ = 0;
-  uint64_t gets_ = 0;  // passed in earlier pauses
+  uint64_t bytes_then_ = 0, began_ = 0;  // when the pause began
+  uint64_t gets_ = 0;                    // passed in earlier pauses
   uint32_t gets_in_a_row_ = 0, others_in_a_row_ = 0;
 };
 

@@ -27,14 +27,14 @@ struct RequestTable {
   // By request handle. MPICH gives all requests that are complete at once the same handle.
   std::unordered_multimap<uint64_t, Tracked> tracked;
   uint64_t tickets = 0;
-  // Requests of gets and own writes of which nothing is kept: completing them says nothing about
-  // other ranks. Mostly there is just one, or MPI gives all of them the same handle. Those that do
-  // not fit in this array are treated like any other request, and their completion as an acquire.
-  struct Plain {
-    uint64_t key = 0;
-    uint32_t count = 0;
-  };
-  std::array<Plain, 16> plain;
+  // Besides usual_plain. Those that do not fit in this array are treated like any other request,
+  // and their completion as an acquire.
+  std::array<PlainRequest, 15> plain;
+
+  // The tracked requests with this handle. Mostly there are none at all.
+  auto find(uint64_t key) {
+    return tracked.empty() ? std::pair(tracked.end(), tracked.end()) : tracked.equal_range(key);
+  }
 };
 
 RequestTable& table() {
@@ -42,27 +42,24 @@ RequestTable& table() {
   return requests;
 }
 
-RequestTable::Plain* find_plain(uint64_t key) {
-  for (RequestTable::Plain& its : table().plain) {
+PlainRequest* find_plain(uint64_t key) {
+  if (usual_plain.count != 0 && usual_plain.key == key) return &usual_plain;
+  if (plain_requests == usual_plain.count) return nullptr;
+  for (PlainRequest& its : table().plain) {
     if (its.count != 0 && its.key == key) return &its;
   }
   return nullptr;
 }
 
-void take_plain(RequestTable::Plain* its) {
-  --its->count;
-  --tracked_requests;
-}
-
 void note_plain(uint64_t key) {
   RequestTable& requests = table();
   const OptionalLock lock(context.threaded ? &requests.mutex : nullptr);
-  RequestTable::Plain* place = find_plain(key);
-  if (place == nullptr) place = std::ranges::find(requests.plain, 0u, &RequestTable::Plain::count);
+  PlainRequest* place = find_plain(key);
+  if (place == nullptr && usual_plain.count == 0) place = &usual_plain;
+  if (place == nullptr) place = std::ranges::find(requests.plain, 0u, &PlainRequest::count);
   if (place == requests.plain.end()) return;
   place->key = key;
-  ++place->count;
-  ++tracked_requests;
+  place->change(true);
 }
 
 // Returns false if the request is no longer tracked. `take`: takes it from the table; the caller
@@ -139,15 +136,15 @@ RequestWatch::RequestWatch(int count, const MPI_Request* before) : threaded_(con
   const OptionalLock lock(threaded_ ? &requests.mutex : nullptr);
   for (int i = 0; i < count; ++i) {
     const uint64_t key = handle_bits(before[i]);
-    const auto [first, last] = requests.tracked.equal_range(key);
+    const auto [first, last] = requests.find(key);
     for (auto it = first; it != last; ++it) {
       found_.push_back({i, key, it->second.ticket});
       if (it->second.sample != 0 && count == 1) began_ = sample_ticks();
     }
     if (first != last || before[i] == MPI_REQUEST_NULL) continue;
-    if (RequestTable::Plain* its = find_plain(key); its != nullptr) {
+    if (PlainRequest* its = find_plain(key); its != nullptr) {
       found_.push_back({i, key, of_plain});
-      if (threaded_) take_plain(its);
+      if (threaded_) its->change(false);
     } else if (served_request.is(before[i])) {
       found_.push_back({i, key, of_served});
     } else {
@@ -231,7 +228,7 @@ void RequestWatch::end(const Found& found, bool succeeded, uint64_t ticks) const
 void RequestWatch::end_plain(const Found& found) const {
   found.over = true;
   if (threaded_) return;
-  if (RequestTable::Plain* its = find_plain(found.key); its != nullptr) take_plain(its);
+  if (PlainRequest* its = find_plain(found.key); its != nullptr) its->change(false);
 }
 
 void RequestWatch::to_be_released(const MPI_Request* request) const {

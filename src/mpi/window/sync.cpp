@@ -38,13 +38,20 @@ void Window::request_waited(uint64_t sample, uint64_t ticks, bool complete) {
 void Window::learn_cost(const CostSampling::Result& result) {
   if (result.target < 0) return;
   const bool far = is_far(static_cast<uint32_t>(result.target));
+  const bool were_cheap = sampling_.cheap(far, result.bytes);
   for (uint32_t i = 0; i < result.samples; ++i) sampling_.learn(result, far, skip_cheap_);
+  if (!were_cheap && sampling_.cheap(far, result.bytes)) gets_turned_cheap();
   if (sampling_.judged(far, result.bytes)) {
     nearly_cheap_[far] = sampling_.nearly_cheap(far, result.bytes);
     hits_wanted_[far] = Dormancy::hits_on_a_miss(sampling_.observed_ns(far, result.bytes));
   }
   if (observed_) context.observer.cost(result.bytes, result.ns);
   tell_costs();
+}
+
+// What is cached already would go on being served, which takes longer than to fetch it.
+void Window::gets_turned_cheap() {
+  if (cached_.cache() != nullptr && !cached_.cache()->empty()) invalidate();
 }
 
 bool Window::may_defer_lock(int rank) {

@@ -185,7 +185,7 @@ void Window::pause(MPI_Datatype type, uint64_t bytes) {
     cache.invalidate();
   }
   if (coherent_ != nullptr) coherent_->pauses();
-  pause_.begin(type, size, most, caching_);
+  pause_.begin(type, size, most, caching_, most == UINT64_MAX ? Pause::span : Pause::long_span);
   rma_look_again();
 }
 
@@ -205,9 +205,11 @@ void Window::wake() {
   pause_.get_asked();
   if (!pause_.on()) return;
   rma_look_again();
-  const uint32_t gets = pause_.end();
+  const Pause::Passed passed = pause_.end();
+  const uint32_t gets = passed.gets;
   for (Dormancy& dormancy : dormancy_) dormancy.passed(gets);
   sampling_.passed(gets);
+  if (gets >= Pause::span && !passed.own && skip_cheap_) learn_from_pause(passed);
   const bool wrote = std::exchange(wrote_unnoted_, false);
   if (gets > 0 || wrote) epochs().all_outstanding(wrote);
   if (wrote) cached_.wrote_unnoted();
@@ -215,6 +217,13 @@ void Window::wake() {
   if (unnoted_rank_ >= 0) epochs().get_issued(static_cast<uint32_t>(unnoted_rank_));
   if (wrote && transparent_ && cached_.cache() != nullptr && !cached_.cache()->empty())
     context.acquires.add(context.threaded);
+}
+
+// All that the program did meanwhile counts as the gets' time, so that they may have taken less.
+void Window::learn_from_pause(const Pause::Passed& passed) {
+  const uint64_t bytes = passed.bytes / passed.gets;
+  if (bytes == 0 || sampling_.cheap(all_far_, bytes)) return;
+  if (sampling_.learn_most(passed.ns / passed.gets, all_far_, bytes)) gets_turned_cheap();
 }
 
 bool Window::ensure_cache() {

@@ -217,10 +217,14 @@ class Window {
   // Returns true, and counts the get, if it may go straight to MPI.
   [[gnu::always_inline]] bool get_passes(int target, MPI_Datatype type, MPI_Count count) {
     if (!may_pass_get(target)) return false;
-    if (context.coherence.somebody_reads()) [[unlikely]]
+    if (context.coherence.somebody_may_read() && context.coherence.somebody_reads()) [[unlikely]]
       return false;
-    if (pause_.takes(type, count)) return true;
-    if (target != unnoted_rank_) return false;
+    if (target != unnoted_rank_) [[likely]]
+      return pause_.takes(type, count);
+    if (pause_.takes(type, count)) {
+      pause_.was_own();
+      return true;
+    }
     if (!pause_.on()) [[unlikely]]
       note_own_get();
     own_gets_ += caching() ? 1 : 0;
@@ -228,8 +232,11 @@ class Window {
   }
   // Like get_passes(), for a get of a datatype that the fast path does not know.
   bool pause_takes(const GetCall& call) {
-    return pause_.on() &&
-           pause_.takes(call.origin_type, size_of(call.origin_type), call.origin_count);
+    if (!pause_.on() ||
+        !pause_.takes(call.origin_type, size_of(call.origin_type), call.origin_count))
+      return false;
+    if (call.target == unnoted_rank_) pause_.was_own();
+    return true;
   }
   void write_passes() { wrote_unnoted_ = true; }
   // No call on this window matters to any cache, nor must any lock go down before it
@@ -450,6 +457,8 @@ class Window {
   void maybe_adapt();
   bool is_over_in_spite_of(int rc) const;
   void learn_cost(const CostSampling::Result& result);
+  void learn_from_pause(const Pause::Passed& passed);
+  void gets_turned_cheap();
   void tell_costs();  // reports the measured costs to the cache
   void estimate_times(Counters* counters) const;
 
