@@ -176,6 +176,7 @@ class Window {
   Mark unlock(int rank);
   // A shared lock of each target, requested with the first operation on it.
   void lock_all(bool no_check) { all_locked_ = !no_check; }
+  bool locks_all() const { return all_locked_; }
   // Likewise complete once all_reached().
   void unlock_all();
 

@@ -307,9 +307,23 @@ class EngineWindow {
     }
     return near->at(displacement, *bytes);
   }
+  // The first operation of a lock_all epoch at this target takes its lock. Returns false if that
+  // takes more than its word.
+  bool enter_at_once(rma::Near* near) {
+    if (context.threaded || !all_locked_ || !window_->locks_all() || !window_->silent() ||
+        near->reaches(rma::Near::Reach::messages) || near->queued || held() ||
+        (!near->locked && !near->take_lock(rma::LockType::shared)))
+      return false;
+    near->open.store(Open::passive, std::memory_order_relaxed);
+    return true;
+  }
   std::byte* at_once(MPI_Datatype type, MPI_Count count, const Target& target, uint64_t* bytes) {
-    std::byte* const at = at_once(window_->near(target.rank), type, count, target.displacement,
-                                  target.count, target.type, bytes);
+    rma::Near* const near = window_->near(target.rank);
+    if (near != nullptr && near->open.load(std::memory_order_relaxed) == Open::no &&
+        !enter_at_once(near))
+      return nullptr;
+    std::byte* const at =
+        at_once(near, type, count, target.displacement, target.count, target.type, bytes);
     if (at != nullptr && *bytes == sizeof(uint64_t) && target.type == type && !context.threaded)
       recent_operations.word = type, recent_operations.words = static_cast<int>(count);
     return at;
