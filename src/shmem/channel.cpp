@@ -77,7 +77,10 @@ void Channel::give_cache_back() {
 
 PageCache* Channel::create_cache() {
   state_ = State::none;
-  if (nothing_cached) nothing_cached = false;  // not written by threads that make caches at once
+  if (nothing_cached) {  // not written by threads that make caches at once
+    nothing_cached = false;
+    near_heap.close();
+  }
   PageCacheOptions options = context.cache_options;
   options.unlocked_hits = is_default_ && context.threaded && !context.watched();
   memory_ = PageCache::memory_bytes(options);
@@ -261,6 +264,13 @@ void Channel::fill_counters(Counters* c) const {
   if (is_default_) {  // counts those of all contexts
     c->hits_checked = context.check.compared();
     c->hits_old = context.check.old();
+    c->bypassed += near_heap.gets();
+    c->gets += near_heap.gets();
+    c->bytes_requested += near_heap.get_bytes();
+    c->bytes_from_network += near_heap.get_bytes();
+    c->puts += near_heap.puts();
+    c->puts_bypassed += near_heap.puts();
+    c->bytes_put += near_heap.put_bytes();
   }
   if (state_ != State::ready) return;
   if (is_shared()) pages_->count(page_reader);

@@ -30,6 +30,7 @@ constinit SharedCache shared;
 constinit thread_local PageReader page_reader;
 PageCache* no_cache() { return &nothing; }
 bool nothing_cached = false;
+NearHeap near_heap;
 
 Context::Context() : option_errors(options.read_environment(environment_all())) {
   set_log_level(static_cast<int>(std::min<uint64_t>(options.verbose, 2)));
@@ -206,6 +207,7 @@ void context_abandon() {
   context.finished = true;
   enabled = false;
   quick_cache = no_cache();
+  near_heap.close();
   shared.cache.store(nullptr, std::memory_order_release);
 }
 

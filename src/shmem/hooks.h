@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "cache/page/page_cache.h"
+#include "shmem/near_heap.h"
 #include "shmem/shmem_api.h"
 
 // so that flags and the cache are reached without the global offset table
@@ -23,14 +24,14 @@ namespace nearcache::shmem {
 // OpenSHMEM is initialised, and the cache is on.
 extern bool enabled;
 // > 0 during a call of the library below.
-extern constinit thread_local int inside __attribute__((tls_model("initial-exec")));
+extern constinit thread_local int inside;
 
 // The calling thread orders its accesses itself: its atomics, non-blocking gets and tests are no
 // acquires (nearcache_shmem_set_unordered).
-extern constinit thread_local bool unordered __attribute__((tls_model("initial-exec")));
+extern constinit thread_local bool unordered;
 
 // The name of this thread's current call, for reports about acquires.
-extern constinit thread_local const char* calling __attribute__((tls_model("initial-exec")));
+extern constinit thread_local const char* calling;
 
 inline bool active() {
   return __builtin_expect(static_cast<int>(enabled) & static_cast<int>(inside == 0), 1);
@@ -58,7 +59,7 @@ struct SharedCache {
   std::atomic<uint64_t> orderings{0}, seen{0};
 };
 extern constinit SharedCache shared;
-extern constinit thread_local PageReader page_reader __attribute__((tls_model("initial-exec")));
+extern constinit thread_local PageReader page_reader;
 
 // Returns true if the shared cache served the read.
 __attribute__((always_inline)) inline bool shared_hit(void* to, const void* from, size_t bytes,
@@ -74,6 +75,9 @@ __attribute__((always_inline)) inline bool shared_hit(void* to, const void* from
 // its calls. Then nothing is dirty, and an acquire has nothing to drop.
 extern bool nothing_cached;
 
+// Closed unless nothing is cached.
+extern NearHeap near_heap;
+
 // Transfers. `ctx` is the handle that the program passed.
 void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
 void put_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
@@ -84,13 +88,14 @@ inline void put(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
   put_slowly(ctx, to, from, bytes, pe);
 }
 __attribute__((noinline)) void get_not_quickly(void* to, const void* from, size_t bytes, int pe);
+__attribute__((noinline)) void put_not_quickly(void* to, const void* from, size_t bytes, int pe);
 inline void get(void* to, const void* from, size_t bytes, int pe) {
   if (bytes == 0 || !quick_cache->hit(pe, reinterpret_cast<uint64_t>(from), to, bytes))
     get_not_quickly(to, from, bytes, pe);
 }
 inline void put(void* to, const void* from, size_t bytes, int pe) {
   if (bytes == 0 || !quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), from, bytes))
-    put_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
+    put_not_quickly(to, from, bytes, pe);
 }
 // One element. Misses are handled out of line, so that a hit needs no stack frame.
 template <typename T>
@@ -102,6 +107,7 @@ __attribute__((noinline)) T get_element_slowly(const T* from, int pe) {
 template <typename T>
 __attribute__((noinline)) T get_element_shared(const T* from, int pe) {
   T value;
+  if (near_heap.get(&value, from, sizeof value, pe)) return value;
   if (shared_hit(&value, from, sizeof value, pe)) return value;
   return get_element_slowly(from, pe);
 }
@@ -119,7 +125,8 @@ __attribute__((noinline)) void put_element_slowly(T* to, T value, int pe) {
 // only where it is needed. The fast path calls nothing.
 template <typename T>
 __attribute__((noinline, flatten)) void put_element(T* to, T value, int pe) {
-  if (!quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), &value, sizeof value))
+  if (!quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), &value, sizeof value) &&
+      !near_heap.put(to, &value, sizeof value, pe))
     put_element_slowly(to, value, pe);
 }
 // Non-blocking transfers: return true if served; otherwise the caller passes them on, within an

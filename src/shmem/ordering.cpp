@@ -36,7 +36,10 @@ void passed_on(Channel* channel, Call call) {
 
 void quiet(shmem_ctx_t ctx) {
   Channel* channel = context.find(ctx);
-  if (nothing_cached && channel == &context.default_channel) return passed_on(channel, next.quiet);
+  if (nothing_cached && channel == &context.default_channel) {
+    passed_on(channel, next.quiet);
+    return near_heap.let_go();
+  }
   if (context.check.on()) context.check.called(calling, false);
   if (channel == nullptr) {  // what was written through the context is visible now
     {
@@ -72,8 +75,10 @@ void fence(shmem_ctx_t ctx) {
 }
 
 Wait::Wait() {
-  context.observer.sync(context.default_channel, TraceSync::write_back);
-  context.start_write_back();
+  if (!nothing_cached) {
+    context.observer.sync(context.default_channel, TraceSync::write_back);
+    context.start_write_back();
+  }
   ++inside;
 }
 Wait::~Wait() {
@@ -82,8 +87,10 @@ Wait::~Wait() {
 }
 
 Test::Test() {
-  if (!unordered) context.observer.sync(context.default_channel, TraceSync::write_back);
-  if (!unordered) context.start_write_back();
+  if (!nothing_cached && !unordered) {
+    context.observer.sync(context.default_channel, TraceSync::write_back);
+    context.start_write_back();
+  }
   ++inside;
 }
 Test::~Test() {
@@ -98,6 +105,7 @@ Barrier::Barrier() {
 Barrier::~Barrier() {
   --inside;
   context.acquire();
+  near_heap.let_go();
 }
 
 Unknown::Unknown() {
@@ -106,6 +114,7 @@ Unknown::Unknown() {
 }
 Unknown::~Unknown() {
   --inside;
+  near_heap.hold();
   context.each_usable_channel([](Channel& channel) {
     channel.wrote_directly();
     channel.fetches_outstanding();

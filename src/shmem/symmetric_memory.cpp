@@ -117,15 +117,33 @@ bool SymmetricMemory::near_everywhere(uint64_t address, size_t bytes) const {
   return inside_of(near_everywhere_, address, bytes);
 }
 
-void SymmetricMemory::look_near_everywhere() {
-  if (std::exchange(looked_at_, changes()) == changes()) return;
+bool SymmetricMemory::look_near_everywhere() {
+  if (std::exchange(looked_at_, changes()) == changes()) return false;
   const Extent heap = this->heap();
+  const bool as_before = heap.begin == near_everywhere_.begin && heap.end == near_everywhere_.end;
+  if (heap.begin >= heap.end || as_before) return false;
   near_everywhere_ = {};
-  if (heap.begin >= heap.end) return;
   for (int pe = 0; pe < pes_; ++pe) {
-    if (!near(pe, MemoryKind::heap, heap.begin)) return;
+    if (!near(pe, MemoryKind::heap, heap.begin)) return false;
   }
   near_everywhere_ = heap;
+  return true;
+}
+
+std::vector<int64_t> SymmetricMemory::heap_offsets() const {
+  std::vector<int64_t> offsets;
+  const Inside inside_library;
+  for (int pe = 0; pe < pes_; ++pe) {
+    const auto offset = [&](uint64_t address) {
+      const void* there = next.ptr(reinterpret_cast<void*>(address), pe);
+      return there == nullptr ? INT64_MIN
+                              : static_cast<int64_t>(reinterpret_cast<uint64_t>(there) - address);
+    };
+    const int64_t its = pe == own_pe_ ? 0 : offset(near_everywhere_.begin);
+    if (its == INT64_MIN || (pe != own_pe_ && its != offset(near_everywhere_.end - 1))) return {};
+    offsets.push_back(its);
+  }
+  return offsets;
 }
 
 void SymmetricMemory::replace_ranges(std::unique_ptr<Ranges> ranges) {

@@ -59,9 +59,13 @@ class SymmetricMemory {
 
   // True if a range is known to be near at every PE.
   bool near_everywhere(uint64_t address, size_t bytes) const;
-  // Finds out whether the heap is, if blocks have come or gone since the last time. Not with
-  // several threads.
-  void look_near_everywhere();
+  // Finds out whether the heap is, if blocks have come or gone since the last time. Returns true if
+  // it has become so, or has grown. Not with several threads.
+  bool look_near_everywhere();
+  // Where each PE's heap is mapped, relative to this PE's, in bytes; empty if some of it is mapped
+  // elsewhere. pre: look_near_everywhere() has just returned true.
+  std::vector<int64_t> heap_offsets() const;
+  Extent near_heap() const { return near_everywhere_; }
 
   // True if any part of a range is uncached.
   bool uncached(uint64_t address, size_t bytes) const;

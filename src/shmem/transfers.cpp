@@ -36,7 +36,8 @@ Route route_of(const Channel* channel, int pe, uint64_t address, size_t bytes) {
   const SymmetricMemory::Resolved place = context.memory.resolve(address, bytes);
   if (place.kind == MemoryKind::unknown) return {Way::direct, {}};
   if (context.memory.near(world_pe, place.kind, address)) {
-    if (!context.threaded) context.memory.look_near_everywhere();
+    if (!context.threaded && context.memory.look_near_everywhere() && nothing_cached)
+      near_heap.open(context.memory.near_heap(), context.memory.heap_offsets());
     return {Way::straight, {}};
   }
   if (bytes > context.options.shmem_max_transfer || place.uncached) return {Way::direct, {}};
@@ -212,8 +213,13 @@ void watch_get(const Channel* channel, int pe, uint64_t address, size_t bytes) {
 }  // namespace
 
 void get_not_quickly(void* to, const void* from, size_t bytes, int pe) {
-  if (bytes == 0 || !shared_hit(to, from, bytes, pe))
+  if (bytes == 0 || (!near_heap.get(to, from, bytes, pe) && !shared_hit(to, from, bytes, pe)))
     get_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
+}
+
+void put_not_quickly(void* to, const void* from, size_t bytes, int pe) {
+  if (bytes == 0 || !near_heap.put(to, from, bytes, pe))
+    put_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
 }
 
 void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
@@ -263,6 +269,7 @@ void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
 }
 
 void put_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
+  near_heap.hold();
   Channel* channel = context.find(ctx);
   const uint64_t address = bits_of(to);
   const Route route = route_of(channel, pe, address, bytes);
@@ -297,6 +304,8 @@ void put_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
 
 bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
   Channel* channel = context.find(ctx);
+  if (channel == &context.default_channel && bytes != 0 && near_heap.get(to, from, bytes, pe))
+    return true;
   const uint64_t address = bits_of(from);
   const Route route = route_of(channel, pe, address, bytes);
   watch_get(channel, pe, address, bytes);
@@ -333,6 +342,9 @@ bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
 
 bool put_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
   Channel* channel = context.find(ctx);
+  if (channel == &context.default_channel && bytes != 0 && near_heap.put(to, from, bytes, pe))
+    return true;
+  near_heap.hold();
   const uint64_t address = bits_of(to);
   const Route route = route_of(channel, pe, address, bytes);
   if (route.way == Way::host) return false;
@@ -357,8 +369,15 @@ bool put_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
 
 DirectCall::DirectCall(shmem_ctx_t ctx, Kind kind, const void* object, size_t bytes, int pe)
     : bytes_(bytes), pe_(pe) {
+  if (kind == Kind::update) near_heap.hold();
   Channel* channel = context.find(ctx);
   const uint64_t address = bits_of(object);
+  if (channel == &context.default_channel && near_heap.has(object, bytes, pe)) [[likely]] {
+    channel_ = channel;
+    if (kind == Kind::get) count_get(channel, pe, address, bytes);
+    ++inside;
+    return;
+  }
   const Way way = way_of(channel, pe, address, bytes);
   channel_ = way == Way::host ? nullptr : channel;
   if (way == Way::straight) {

@@ -47,6 +47,67 @@ static void accesses_to_the_heap_are_counted(void) {
   CHECK_EQUAL(after.hits_full, 0);
 }
 
+/* What is stored must not overtake what the library has been given to write before a fence
+ * (late_updates.c), nor be overtaken by it. */
+static void stores_keep_the_order_of_fences(void) {
+  static const long old[3] = {-1, -2, -3};
+  const int other = 1 - me;
+  for (long turn = 1; turn <= 30; ++turn) {
+    const long value = 1000 * turn + me;
+    long* const at = &words[turn];
+    if (turn % 3 == 0) shmem_quiet();
+    turn % 2 == 0 ? shmem_long_iput(at, old, 50, 1, 3, other)
+                  : shmem_long_atomic_set(at, -7, other);
+    shmem_fence();
+    switch (turn % 5) {
+      case 0:
+        shmem_long_p(at, value, other);
+        break;
+      case 1:
+        shmem_long_put(at, &value, 1, other);
+        break;
+      case 2:
+        shmem_long_put_nbi(at, &value, 1, other);
+        break;
+      case 3:
+        shmem_putmem(at, &value, sizeof value, other);
+        break;
+      default:
+        shmem_long_iput(at, &value, 1, 1, 1, other);
+    }
+    shmem_quiet();
+    CHECK_EQUAL(shmem_long_g(at, other), value);
+    shmem_barrier_all();
+    CHECK_EQUAL(*at, 1000 * turn + other);
+    shmem_barrier_all();
+  }
+}
+
+/* The heap grows and shrinks; what lies beyond it, or belongs to no PE, is the library's affair. */
+static void blocks_come_and_go(void) {
+  const int other = 1 - me;
+  for (long turn = 1; turn <= 8; ++turn) {
+    const size_t size = (size_t)1000 << turn;
+    char* const block = shmem_malloc(size);
+    char got[100];
+    memset(block, (int)turn + 10 * me, size);
+    shmem_barrier_all();
+    for (int pe = 0; pe < 2; ++pe) {
+      memset(got, 0, sizeof got);
+      shmem_getmem(got, block + size - sizeof got, sizeof got, pe);
+      CHECK_EQUAL(got[0], turn + 10 * pe);
+      CHECK_EQUAL(got[99], turn + 10 * pe);
+      CHECK_EQUAL(shmem_char_g(block + size - 1, pe), turn + 10 * pe);
+    }
+    shmem_barrier_all();
+    shmem_char_p(block + size - 1, (char)(90 + me), other);
+    shmem_barrier_all();
+    CHECK_EQUAL(block[size - 1], 90 + other);
+    CHECK_EQUAL(block[size - 2], turn + 10 * me);
+    shmem_free(block);
+  }
+}
+
 /* Ways of PE 0 to wait until its flag has a value, each of which is an acquire. */
 static void by_fetch(long value) {
   while (shmem_long_atomic_fetch(&flags[0], 0) != value) {
@@ -115,6 +176,8 @@ static void what_is_dirty_is_written_back(void) {
 int main(void) {
   static const struct test_case cases[] = {
       {"accesses_to_the_heap_are_counted", accesses_to_the_heap_are_counted},
+      {"stores_keep_the_order_of_fences", stores_keep_the_order_of_fences},
+      {"blocks_come_and_go", blocks_come_and_go},
       {"what_was_cached_is_dropped", what_was_cached_is_dropped},
       {"what_is_dirty_is_written_back", what_is_dirty_is_written_back},
   };
