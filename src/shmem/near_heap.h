@@ -7,7 +7,8 @@
 // Stores need no fence or quiet of the library to be in order with each other. But they would
 // overtake what the library itself has been given to write, which may be on its way. So after such
 // a write all calls go to the library until the next quiet or barrier has completed it. One get in
-// 32 goes there as well, because a program may be waiting for a PE that needs this one's progress.
+// 32, or in 128 KiB, goes there as well, because a program may be waiting for a PE that needs this
+// one's progress.
 #pragma once
 
 #include <atomic>
@@ -51,8 +52,13 @@ class NearHeap {
   // Return false if the call must be passed on. `bytes` > 0.
   [[gnu::always_inline]] bool get(void* to, const void* from, size_t bytes, int pe) {
     const std::byte* const there = find(from, bytes, pe);
-    if (there == nullptr || --until_progress_ == 0) [[unlikely]]
-      return not_now();
+    if (there == nullptr) [[unlikely]]
+      return false;
+    until_progress_ -= 1 + static_cast<int64_t>(bytes / bytes_that_count);
+    if (until_progress_ <= 0) [[unlikely]] {
+      until_progress_ = gets_between_progress;
+      return false;
+    }
     ++gets_, get_bytes_ += bytes;
     std::memmove(to, there, bytes);
     std::atomic_thread_fence(std::memory_order_acquire);
@@ -74,7 +80,8 @@ class NearHeap {
   uint64_t put_bytes() const { return put_bytes_; }
 
  private:
-  static constexpr uint32_t gets_between_progress = 32;
+  static constexpr int64_t gets_between_progress = 32;
+  static constexpr size_t bytes_that_count = 4096;  // as much as another get
 
   [[gnu::always_inline]] std::byte* find(const void* object, size_t bytes, int pe) const {
     const uint64_t address = reinterpret_cast<uint64_t>(object), at = address - begin_;
@@ -83,14 +90,10 @@ class NearHeap {
     return reinterpret_cast<std::byte*>(address +
                                         static_cast<uint64_t>(offsets_[static_cast<size_t>(pe)]));
   }
-  bool not_now() {
-    if (until_progress_ == 0) until_progress_ = gets_between_progress;
-    return false;
-  }
 
   uint64_t begin_ = 0, bytes_ = 0;  // what calls may use now; 0 bytes: nothing
   std::vector<int64_t> offsets_;
-  uint32_t until_progress_ = gets_between_progress;
+  int64_t until_progress_ = gets_between_progress;
   uint64_t all_ = 0;
   std::atomic<bool> held_{false};
   uint64_t gets_ = 0, get_bytes_ = 0, puts_ = 0, put_bytes_ = 0;

@@ -707,6 +707,37 @@ void locks_of_a_window_that_pauses() {
   }
 }
 
+// Calls on a paused window are acquires for others: what was asked for before them serves nobody.
+void calls_on_a_window_that_pauses_acquire() {
+  Pausing pausing("off");
+  const Words words(100, "transparent");
+  const MPI_Win paused = pausing.words.win;
+  const std::function<void()> calls[] = {
+      [] {}, [&] { MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, paused), MPI_Win_unlock(1, paused); },
+      [&] { MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, paused), MPI_Win_unlock(1, paused); },
+      [&] { MPI_Win_lock_all(0, paused), MPI_Win_unlock_all(paused); },
+      [&] { MPI_Win_sync(paused); }};
+  MPI_Win_unlock_all(paused);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (size_t i = 0; origin() && i < std::size(calls); i++) {
+    int64_t got = -1, got_again = -1;
+    const bool needs_epoch = i == std::size(calls) - 1;
+    if (needs_epoch) MPI_Win_lock_all(0, paused);
+    const auto before = check::stats(words.win);
+    words.get(&got, 1, 3 + i);
+    calls[i]();
+    words.get(&got_again, 1, 3 + i);
+    words.flush(1);
+    EXPECT(Words::right(&got, 1, 3 + i) && Words::right(&got_again, 1, 3 + i));
+    const auto after = check::stats(words.win);
+    EXPECT_CACHED(after.hits_pending - before.hits_pending == (i == 0 ? 1u : 0u));
+    EXPECT_CACHED(after.hits_full == before.hits_full);
+    if (needs_epoch) MPI_Win_unlock_all(paused);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(0, paused);
+}
+
 // More gets than a pause lasts, of two types, and no synchronisation before the last one.
 void gets_of_a_window_that_pauses() {
   Pausing pausing("transparent");
@@ -961,6 +992,7 @@ int main(int argc, char** argv) {
        {"window_wakes_from_its_pause", window_wakes_from_its_pause},
        {"put_of_a_window_that_pauses", put_of_a_window_that_pauses},
        {"locks_of_a_window_that_pauses", locks_of_a_window_that_pauses},
+       {"calls_on_a_window_that_pauses_acquire", calls_on_a_window_that_pauses_acquire},
        {"gets_of_a_window_that_pauses", gets_of_a_window_that_pauses},
        {"put_where_units_differ", put_where_units_differ},
        {"flush_of_nothing_is_an_acquire", flush_of_nothing_is_an_acquire},

@@ -432,6 +432,12 @@ int MPI_Win_test(MPI_Win win, int* flag) {
 #ifdef NEARCACHE_HAS_Win_sync
 int MPI_Win_sync(MPI_Win win) {
   note_window_release();
+  if (Window* window = paused_window(win)) {
+    const int rc = next.Win_sync(win);
+    if (rc == MPI_SUCCESS) window->flush_passed();
+    note(Learns::perhaps);
+    return rc;
+  }
   return opening(
       win, all, TraceSync::win_sync, Learns::perhaps, [&] { return next.Win_sync(win); }, nothing);
 }
