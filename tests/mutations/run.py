@@ -345,7 +345,11 @@ PYTEST_TARGETS = {
         "give_way",
     ),
     "tests/upc/test_lowering": ("nearcache_upc.{shmem}", "nearcache_shmem.{shmem}", "give_way"),
-    "tests/shmem/test_near": ("nearcache_shmem.{shmem}", "shmem_near.{shmem}"),
+    "tests/shmem/test_near": (
+        "nearcache_shmem.{shmem}",
+        "shmem_near.{shmem}",
+        "shmem_late_updates.{shmem}",
+    ),
     "tests/shmem/test_contract": ("nearcache_shmem.{shmem}", "shmem_contract.{shmem}"),
     "tests/upc/test_runtime": (
         "upc_accesses.{shmem}",

@@ -17,5 +17,6 @@ def test_the_heap_is_near_and_static_data_is_not(shmem, preload_shmem, cache, th
 @pytest.mark.parametrize("cache", [True, False])
 def test_stores_do_not_overtake_the_library(shmem, preload_shmem, cache):
     late = launch.BUILD / "lib" / shmem.tag / "shmem_late_updates.so"
+    assert late.exists()
     run = shmem_runs.over_tcp(shmem, 2, "shmem_near", preload=cache, below=[late], tcp=False)
     assert len(run.check().lines("ok")) == CASES
