@@ -41,12 +41,15 @@ enum class Learns : uint8_t { perhaps, order, no_more };
 }
 
 // For a call that completes what is outstanding. Own writes also come before later gets from memory
-// that another window shares.
-Learns learns_by_completing(Window& window) {
-  const WindowLock lock(window.mutex());
-  if (window.completes_fetches()) return Learns::perhaps;
+// that another window shares. With the window's lock.
+[[gnu::always_inline]] inline Learns told_by_completing(Window& window) {
+  if (window.may_complete_fetches() && window.completes_fetches()) return Learns::perhaps;
   if (!context.windows_may_overlap()) return Learns::no_more;
   return window.writes_may_be_outstanding() ? Learns::order : Learns::no_more;
+}
+Learns learns_by_completing(Window& window) {
+  const WindowLock lock(window.mutex());
+  return told_by_completing(window);
 }
 
 // With the window's lock.
@@ -185,8 +188,7 @@ Window* paused_window(MPI_Win handle) {
 template <class Call>
 [[gnu::always_inline]] inline int unnoted_completing(Window& window, Call call) {
   window.flush_passed();
-  const bool plain = !window.may_complete_fetches() && !context.windows_may_overlap();
-  const Learns learns = plain ? Learns::no_more : learns_by_completing(window);
+  const Learns learns = told_by_completing(window);
   const int rc = call();
   note(learns);
   return rc;

@@ -76,8 +76,8 @@ class CostSampling {
   // Records a result. `judge`: sizes may be classified as cheap.
   void learn(const Result& result, bool far, bool judge);
   // A long series of gets took `ns` each, with what the program did in between. Returns true if
-  // that makes this size cheap. Some of them may have had no target: one must have been measured
-  // that is as cheap.
+  // that makes this size cheap. Some of them may have been from this rank, or had no target: one
+  // from another rank must have been measured that was as cheap.
   bool learn_most(double ns, bool far, uint64_t bytes);
   bool cheap(bool far, uint64_t bytes) const {
     return (cheap_sizes_[far] >> CostModel::class_of(bytes) & 1) != 0;
@@ -139,14 +139,14 @@ class CostSampling {
   uint32_t until_miss_ = 1;
   uint32_t until_passed_ = 1 << 16;
   Share quick_[2];
-  // of samples at which caching cannot gain, or surely does
-  Share within_limit_[2][CostModel::size_classes], beyond_limit_[2][CostModel::size_classes];
   Measured gets_, request_;
   uint64_t requests_ = 0;         // number of requests measured so far
   uint32_t requests_passed_ = 0;  // Rgets due while a measured one was not waited for
   uint32_t taken_ = 0;
   CostModel costs_[2];
   float dear_[2][CostModel::size_classes] = {};  // running share of expensive samples
+  // of samples at which caching cannot gain, or surely does
+  Share within_limit_[2][CostModel::size_classes], beyond_limit_[2][CostModel::size_classes];
 };
 
 }  // namespace nearcache::mpi

@@ -58,19 +58,14 @@ class Pause {
   }
   // Begins a pause that lasts until the first get from another rank.
   void begin_of_others() { on_ = counted_ = true; }
-  // The last get that it took was from the rank itself.
-  void was_own() { own_ = true; }
-
   struct Passed {
     uint32_t gets = 0;
     uint64_t bytes = 0;
-    double ns = 0;     // the whole pause, with whatever the program did between its gets
-    bool own = false;  // some were from the rank itself
+    double ns = 0;  // the whole pause, with whatever the program did between its gets
   };
   // Returns what passed during the pause.
   Passed end() {
-    const Passed passed{gets_passed(), bytes_ - bytes_then_, sample_ns(sample_ticks() - began_),
-                        own_};
+    const Passed passed{gets_passed(), bytes_ - bytes_then_, sample_ns(sample_ticks() - began_)};
     if (counted_) gets_ += passed.gets;
     *this = Pause(gets_, bytes_);
     return passed;
@@ -91,7 +86,7 @@ class Pause {
   }
 
   uint32_t span_ = 0, left_ = 0;  // gets that may pass, and still may
-  bool on_ = false, counted_ = false, own_ = false;
+  bool on_ = false, counted_ = false;
   MPI_Datatype type_{};
   uint64_t size_ = 0, most_count_ = 0;
   uint64_t bytes_ = 0;  // of all gets that passed

@@ -209,7 +209,7 @@ void Window::wake() {
   const uint32_t gets = passed.gets;
   for (Dormancy& dormancy : dormancy_) dormancy.passed(gets);
   sampling_.passed(gets);
-  if (gets >= Pause::span && !passed.own && skip_cheap_) learn_from_pause(passed);
+  if (gets >= Pause::span && skip_cheap_) learn_from_pause(passed);
   const bool wrote = std::exchange(wrote_unnoted_, false);
   if (gets > 0 || wrote) epochs().all_outstanding(wrote);
   if (wrote) cached_.wrote_unnoted();

@@ -219,12 +219,8 @@ class Window {
     if (!may_pass_get(target)) return false;
     if (context.coherence.somebody_may_read() && context.coherence.somebody_reads()) [[unlikely]]
       return false;
-    if (target != unnoted_rank_) [[likely]]
-      return pause_.takes(type, count);
-    if (pause_.takes(type, count)) {
-      pause_.was_own();
-      return true;
-    }
+    if (pause_.takes(type, count)) return true;
+    if (target != unnoted_rank_) return false;
     if (!pause_.on()) [[unlikely]]
       note_own_get();
     own_gets_ += caching() ? 1 : 0;
@@ -232,11 +228,8 @@ class Window {
   }
   // Like get_passes(), for a get of a datatype that the fast path does not know.
   bool pause_takes(const GetCall& call) {
-    if (!pause_.on() ||
-        !pause_.takes(call.origin_type, size_of(call.origin_type), call.origin_count))
-      return false;
-    if (call.target == unnoted_rank_) pause_.was_own();
-    return true;
+    return pause_.on() &&
+           pause_.takes(call.origin_type, size_of(call.origin_type), call.origin_count);
   }
   void write_passes() { wrote_unnoted_ = true; }
   // No call on this window matters to any cache, nor must any lock go down before it
