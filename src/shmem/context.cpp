@@ -30,7 +30,7 @@ constinit SharedCache shared;
 constinit thread_local PageReader page_reader;
 PageCache* no_cache() { return &nothing; }
 bool nothing_cached = false;
-NearHeap near_heap;
+constinit NearHeap near_heap;
 
 Context::Context() : option_errors(options.read_environment(environment_all())) {
   set_log_level(static_cast<int>(std::min<uint64_t>(options.verbose, 2)));

@@ -11,6 +11,7 @@
 // one's progress.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +25,13 @@ namespace nearcache::shmem {
 class NearHeap {
  public:
   // `offsets`: where each PE's heap is mapped, relative to this PE's.
-  void open(const Extent& heap, std::vector<int64_t> offsets) {
+  void open(const Extent& heap, const std::vector<int64_t>& offsets) {
     begin_ = heap.begin;
     all_ = heap.end - heap.begin;
-    offsets_ = std::move(offsets);
+    pes_ = offsets.size();
+    delete[] offsets_;
+    offsets_ = new int64_t[pes_];  // never destroyed: others' exit handlers may make calls
+    std::copy(offsets.begin(), offsets.end(), offsets_);
     bytes_ = held_ ? 0 : all_;
   }
   void close() { bytes_ = all_ = 0; }
@@ -45,8 +49,7 @@ class NearHeap {
   // Whether there is such memory, held or not.
   bool has(const void* object, size_t bytes, int pe) const {
     const uint64_t at = reinterpret_cast<uint64_t>(object) - begin_;
-    return bytes != 0 && at < all_ && bytes <= all_ - at &&
-           static_cast<size_t>(pe) < offsets_.size();
+    return bytes != 0 && at < all_ && bytes <= all_ - at && static_cast<size_t>(pe) < pes_;
   }
 
   // Return false if the call must be passed on. `bytes` > 0.
@@ -85,14 +88,14 @@ class NearHeap {
 
   [[gnu::always_inline]] std::byte* find(const void* object, size_t bytes, int pe) const {
     const uint64_t address = reinterpret_cast<uint64_t>(object), at = address - begin_;
-    if (at >= bytes_ || bytes > bytes_ - at || static_cast<size_t>(pe) >= offsets_.size())
-      return nullptr;
+    if (at >= bytes_ || bytes > bytes_ - at || static_cast<size_t>(pe) >= pes_) return nullptr;
     return reinterpret_cast<std::byte*>(address +
                                         static_cast<uint64_t>(offsets_[static_cast<size_t>(pe)]));
   }
 
   uint64_t begin_ = 0, bytes_ = 0;  // what calls may use now; 0 bytes: nothing
-  std::vector<int64_t> offsets_;
+  size_t pes_ = 0;
+  int64_t* offsets_ = nullptr;
   int64_t until_progress_ = gets_between_progress;
   uint64_t all_ = 0;
   std::atomic<bool> held_{false};
