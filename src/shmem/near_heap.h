@@ -48,8 +48,7 @@ class NearHeap {
 
   // Whether there is such memory, held or not.
   bool has(const void* object, size_t bytes, int pe) const {
-    const uint64_t at = reinterpret_cast<uint64_t>(object) - begin_;
-    return bytes != 0 && at < all_ && bytes <= all_ - at && static_cast<size_t>(pe) < pes_;
+    return bytes != 0 && within(all_, object, bytes, pe);
   }
 
   // Return false if the call must be passed on. `bytes` > 0.
@@ -86,10 +85,15 @@ class NearHeap {
   static constexpr int64_t gets_between_progress = 32;
   static constexpr size_t bytes_that_count = 4096;  // as much as another get
 
+  // Whether a PE's object lies within the first `size` bytes of the heap.
+  [[gnu::always_inline]] bool within(uint64_t size, const void* object, size_t bytes,
+                                     int pe) const {
+    const uint64_t at = reinterpret_cast<uint64_t>(object) - begin_;
+    return at < size && bytes <= size - at && static_cast<size_t>(pe) < pes_;
+  }
   [[gnu::always_inline]] std::byte* find(const void* object, size_t bytes, int pe) const {
-    const uint64_t address = reinterpret_cast<uint64_t>(object), at = address - begin_;
-    if (at >= bytes_ || bytes > bytes_ - at || static_cast<size_t>(pe) >= pes_) return nullptr;
-    return reinterpret_cast<std::byte*>(address +
+    if (!within(bytes_, object, bytes, pe)) return nullptr;
+    return reinterpret_cast<std::byte*>(reinterpret_cast<uint64_t>(object) +
                                         static_cast<uint64_t>(offsets_[static_cast<size_t>(pe)]));
   }
 

@@ -58,6 +58,17 @@ void locks_are_held(Window& window, Targets targets) {
     window.deferred().completed(window, targets);
 }
 
+// Such a call on a window that is paused, for which nothing is noted but epochs.
+template <class Call, class After>
+[[gnu::always_inline]] inline int unnoted_completing(Window& window, Call call, After after) {
+  window.flush_passed();
+  const Learns learns = told_by_completing(window);
+  const int rc = call();
+  if (window.is_over(rc)) after();
+  note(learns);
+  return rc;
+}
+
 // A call that completes operations on targets, which `targets_of(window)` says. `after` runs under
 // the lock once MPI has completed them. A rank that is no target (MPI_PROC_NULL, or a wrong one) is
 // MPI's affair alone; the call counts as an acquire all the same. `failed`: the error of an
@@ -71,6 +82,8 @@ int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns lear
     context.acquire();
     return rc;
   }
+  if (learns == Learns::no_more && window->paused())
+    return unnoted_completing(*window, call, [&] { after(*window, targets_of(*window)); });
   // MPI_Win_complete does not mean that a put has arrived: this rank's next epoch comes after it,
   // but not what another rank fetches into a cache that they share.
   const bool local =
@@ -112,8 +125,8 @@ int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns lear
 
 // A flush need not be passed down if nothing at all is outstanding, in an epoch known to be open.
 template <class TargetsOf, class Call>
-int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
-  Window* window = find_window(handle);
+[[gnu::noinline]] int noted_flush(MPI_Win handle, Window* window, TargetsOf targets_of,
+                                  TraceSync kind, Call call) {
   if (window != nullptr && window->caching()) {
     const Targets targets = targets_of(*window);
     if (window->locks_deferred() && nearcache::ends_at_acquires(window->mode())) [[unlikely]] {
@@ -133,6 +146,14 @@ int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
     }
   }
   return completing(handle, targets_of, kind, Learns::no_more, call, nothing);
+}
+
+// Out of line is what a pause does not need, registers included.
+template <class TargetsOf, class Call>
+int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
+  Window* window = find_window(handle);
+  if (window != nullptr && window->paused()) return unnoted_completing(*window, call, [] {});
+  return noted_flush(handle, window, targets_of, kind, call);
 }
 
 // Makes a call that completes none of our operations, but opens or closes an epoch, or carries news
@@ -177,49 +198,9 @@ int unlocked(Window& window, int rank) {
   return MPI_SUCCESS;
 }
 
-// The short ways of a window that is paused, for which calls are not noted. Without a pause, each
-// takes what completing() and opening() do besides.
-
-Window* paused_window(MPI_Win handle) {
-  Window* window = context.last_window;
-  return window != nullptr && window->handle() == handle && window->paused() ? window : nullptr;
-}
-
-template <class Call>
-[[gnu::always_inline]] inline int unnoted_completing(Window& window, Call call) {
-  window.flush_passed();
-  const Learns learns = told_by_completing(window);
-  const int rc = call();
-  note(learns);
-  return rc;
-}
-
 [[gnu::noinline]] int unnoted_flush(Window& window, int rank) {
-  return unnoted_completing(window, [&] { return next.Win_flush(rank, window.handle()); });
-}
-
-[[gnu::noinline]] int unnoted_flush_local(Window& window, int rank) {
-  return unnoted_completing(window, [&] { return next.Win_flush_local(rank, window.handle()); });
-}
-
-[[gnu::noinline]] int unnoted_lock(Window& window, int type, int rank, int assert, Learns learns) {
-  const int rc = next.Win_lock(type, rank, assert, window.handle());
-  if (rc == MPI_SUCCESS) {
-    window.flush_passed();
-    if (window.valid_target(rank))
-      window.epochs().lock(static_cast<uint32_t>(rank), type == MPI_LOCK_EXCLUSIVE);
-  }
-  note(learns);
-  return rc;
-}
-
-[[gnu::noinline]] int unnoted_unlock(Window& window, int rank) {
-  return unnoted_completing(window, [&] {
-    const int rc = next.Win_unlock(rank, window.handle());
-    if (window.is_over(rc) && window.valid_target(rank))
-      window.epochs().unlock(static_cast<uint32_t>(rank));
-    return rc;
-  });
+  return unnoted_completing(
+      window, [&] { return next.Win_flush(rank, window.handle()); }, [] {});
 }
 
 // Out of line, so that a flush after a hit does not pay for the registers needed here.
@@ -269,8 +250,6 @@ template <class Call>
   // no more than a load from this rank's memory.
   const bool own = window != nullptr && rank == window->identity().rank;
   const Learns learns = exclusive ? Learns::perhaps : own ? Learns::no_more : Learns::order;
-  if (window != nullptr && window->paused())
-    return unnoted_lock(*window, lock_type, rank, assert, learns);
   return opening(
       win, one(rank), TraceSync::lock, learns,
       [&] { return next.Win_lock(lock_type, rank, assert, win); },
@@ -292,7 +271,6 @@ template <class Call>
     context.coherence.attend();
   }
   if (exclusive || window == nullptr) context.phases.writing();
-  if (window != nullptr && window->paused()) return unnoted_unlock(*window, rank);
   return completing(
       win, one(rank), TraceSync::unlock, Learns::no_more,
       [&] { return next.Win_unlock(rank, win); },
@@ -305,28 +283,16 @@ template <class Call>
 
 [[gnu::noinline]] int long_lock_all(int assert, MPI_Win win) {
   take_waiting_locks();
-  const bool alone = (MPI_MODE_NOCHECK & assert) != 0;
-  if (Window* window = paused_window(win)) {
-    const int rc = next.Win_lock_all(assert, win);
-    if (rc == MPI_SUCCESS) window->flush_passed(), window->epochs().lock_all(alone);
-    note(Learns::order);
-    return rc;
-  }
   return opening(
       win, all, TraceSync::lock_all, Learns::order, [&] { return next.Win_lock_all(assert, win); },
-      [alone](Window& window, Targets) { window.epochs().lock_all(alone); });
+      [assert](Window& window, Targets) {
+        window.epochs().lock_all((MPI_MODE_NOCHECK & assert) != 0);
+      });
 }
 
 [[gnu::noinline]] int long_unlock_all(MPI_Win win) {
   take_waiting_locks();
   context.coherence.attend();
-  if (Window* window = paused_window(win)) {
-    return unnoted_completing(*window, [&] {
-      const int rc = next.Win_unlock_all(win);
-      if (window->is_over(rc)) window->epochs().unlock_all();
-      return rc;
-    });
-  }
   return completing(
       win, all, TraceSync::unlock_all, Learns::no_more, [&] { return next.Win_unlock_all(win); },
       [](Window& window, Targets) { window.epochs().unlock_all(); });
@@ -363,20 +329,15 @@ int MPI_Win_unlock_all(MPI_Win win) {
 }
 
 int MPI_Win_flush_local(int rank, MPI_Win win) {
-  if (Window* window = paused_window(win)) return unnoted_flush_local(*window, rank);
   return flush(win, one(rank), TraceSync::flush_local,
                [&] { return next.Win_flush_local(rank, win); });
 }
 
 int MPI_Win_flush_all(MPI_Win win) {
-  if (Window* window = paused_window(win))
-    return unnoted_completing(*window, [&] { return next.Win_flush_all(win); });
   return flush(win, all, TraceSync::flush, [&] { return next.Win_flush_all(win); });
 }
 
 int MPI_Win_flush_local_all(MPI_Win win) {
-  if (Window* window = paused_window(win))
-    return unnoted_completing(*window, [&] { return next.Win_flush_local_all(win); });
   return flush(win, all, TraceSync::flush_local, [&] { return next.Win_flush_local_all(win); });
 }
 
@@ -434,12 +395,6 @@ int MPI_Win_test(MPI_Win win, int* flag) {
 #ifdef NEARCACHE_HAS_Win_sync
 int MPI_Win_sync(MPI_Win win) {
   note_window_release();
-  if (Window* window = paused_window(win)) {
-    const int rc = next.Win_sync(win);
-    if (rc == MPI_SUCCESS) window->flush_passed();
-    note(Learns::perhaps);
-    return rc;
-  }
   return opening(
       win, all, TraceSync::win_sync, Learns::perhaps, [&] { return next.Win_sync(win); }, nothing);
 }

@@ -133,10 +133,10 @@ void CostSampling::learn(const Result& result, bool far, bool judge) {
   beyond.add(result.ns > 2 * limit);
   if (within.samples < samples_if_clear) return;
   const uint64_t bit = uint64_t{1} << size;
-  const bool known = judged(far, result.bytes);
-  if (known)
+  if (judged(far, result.bytes))
     nearly_cheap_[far] = dear <= few_are ? nearly_cheap_[far] | bit : nearly_cheap_[far] & ~bit;
-  if (known ? within.share >= most_are : costs.observed_ns(result.bytes) <= limit / 4) {
+  const bool may_judge = within.samples == samples_to_judge;
+  if (may_judge ? within.share >= most_are : costs.observed_ns(result.bytes) <= limit / 4) {
     // a shorter one costs no more, whatever it cost when last measured
     cheap_sizes_[far] |= bit | (bit - 1);
   } else if (beyond.share >= most_are) {
