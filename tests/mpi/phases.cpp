@@ -54,20 +54,6 @@ void a_writer_whose_window_is_unknown() {
   a_flag_in_own_memory(get_and_flush, false);
 }
 
-// The reader learns of a put by a load of its own memory, and reads what was put.
-void put_is_read(Window& window) {
-  if (check::rank == writer) {
-    put_and_flush(window, 1000, place, owner);
-    put_and_flush(window, 1, flag_place, reader);
-  } else if (check::rank == reader) {
-    int64_t found = -1;
-    while (window.at(flag_place) == 0) usleep(10);
-    get_and_flush(window, &found);
-    EXPECT_EQ(found, 1000);
-  }
-  check::hidden_barrier();
-}
-
 // A rank that had no window when others had counts the same phases. The first case of all: later
 // every rank has had one.
 void a_writer_that_had_no_window() {

@@ -112,6 +112,20 @@ inline void put_and_flush(const Window& window, int64_t value, int64_t word, int
   MPI_Win_flush(target, window.win);
 }
 
+// The reader learns of a put by a load of its own memory, and reads what was put.
+inline void put_is_read(Window& window) {
+  if (check::rank == writer) {
+    put_and_flush(window, 1000, place, owner);
+    put_and_flush(window, 1, flag_place, reader);
+  } else if (check::rank == reader) {
+    int64_t found = -1;
+    while (window.at(flag_place) == 0) usleep(10);
+    get_and_flush(window, &found);
+    EXPECT_EQ(found, 1000);
+  }
+  check::hidden_barrier();
+}
+
 void add_lock_cases(std::vector<check::Case>& cases);
 
 }  // namespace phases
