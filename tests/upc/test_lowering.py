@@ -226,6 +226,19 @@ def test_a_loop_by_runs_is_readable():
     )
 
 
+def test_a_loop_that_accesses_nothing_of_its_own_goes_by_runs_too():
+    made = in_a_function("upc_forall (i = 0; i < n; i += 2; i) d += i;")
+    assert made == (
+        "{ NCUPC_FORALL(ncupc_forall1); i = 0; if (ncupc_forall1) { const ptrdiff_t ncupc_begin1 = i; "
+        "const ptrdiff_t ncupc_end1 = (ptrdiff_t) n; const ptrdiff_t ncupc_stride1 = ncupc_stride(1, 2); "
+        "ptrdiff_t ncupc_i1 = ncupc_begin1; ptrdiff_t ncupc_n1 = 0; "
+        "while ((ncupc_n1 = ncupc_run(&ncupc_i1, ncupc_end1, ncupc_make(0, 0, 0), 1, 2, ncupc_stride1)) > 0) { "
+        "for (ptrdiff_t ncupc_k1 = 0; ncupc_k1 < ncupc_n1; ++ncupc_k1) { i = ncupc_i1 + ncupc_k1 * ncupc_stride1; d += i; } "
+        "ncupc_i1 += ncupc_n1 * ncupc_stride1; } i = ncupc_after(ncupc_begin1, ncupc_end1, 2); } "
+        "else for (; i < n; i += 2) { if (NCUPC_MINE_INT(ncupc_forall1, i)) { d += i; } } }"
+    )
+
+
 PLAIN = [
     "for (i = 0; i < n; ++i) d += local[i] * 2;",
     "switch (i) { case 1: n = 2; break; default: n = 3; }",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loops of upc_forall over the thread's own elements, in which accesses are plain C that the C
-compiler vectorises.
+"""Loops of upc_forall by runs of the thread's own iterations, without a test in each, and in which
+accesses to the thread's own elements are plain C that the C compiler vectorises.
 
 Such a loop counts by a constant step, and its affinity is that of element i of an array, or the
 count itself. Each thread's iterations then come in runs: those of one block or, if each element is
@@ -279,8 +279,8 @@ class LocalLoops(Part):
 
     def by_runs(
         self, loop: Loop, stmt: c_ast.Node, declares_count: bool, controls: c_ast.Node
-    ) -> tuple[c_ast.Node, c_ast.Node] | None:
-        """Return (condition, block) of the loop by runs; None if nothing in its body is local.
+    ) -> tuple[c_ast.Node, c_ast.Node]:
+        """Return (condition, block) of the loop by runs.
 
         `stmt` is the body, not lowered yet; `controls` is the first condition.
         """
@@ -289,8 +289,6 @@ class LocalLoops(Part):
             body = self.statements.body(stmt)
         finally:
             self._loop = None
-        if not loop.found:
-            return None
         count, bound = identifier(loop.count.c_name), self.expressions.value(loop.bound)
         return self._test(loop, count, bound, controls), self._block(
             loop, count, bound, body, declares_count
@@ -360,7 +358,7 @@ class LocalLoops(Part):
             self._number_variable(loop.run, begin),
             self._number_variable(loop.length, number(0)),
         ]
-        if loop.step != 1:
+        if loop.step != 1 and loop.found:
             made.append(
                 self._number_variable(
                     loop.unit, call("ncupc_unit", block, number(loop.step), stride), fixed=True
