@@ -348,6 +348,25 @@ void polled_by_gets() {
   });
 }
 
+// What a rank has put and flushed while the window paused is complete: readers keep their data even
+// if it never makes another call for the window.
+void flushed_in_a_pause(bool two_targets) {
+  with_window({}, [two_targets](Window& window) {
+    constexpr int puts = 300;  // a pause begins after 64
+    const int64_t value = window.next();
+    for (int i = 1; i <= puts && check::rank == writer; ++i) {
+      const int64_t put = value - puts + i;
+      const auto put_to = [&](int target) {
+        MPI_Put(&put, 1, MPI_INT64_T, target, window.at(place, target), 1, MPI_INT64_T, window.win);
+      };
+      put_to(owner);
+      if (two_targets) put_to(reader);
+      two_targets ? MPI_Win_flush_all(window.win) : MPI_Win_flush(owner, window.win);
+    }
+    settle(window);
+  });
+}
+
 // All ranks add to one counter under an exclusive lock; no update is lost.
 void mutex_by_exclusive_locks() {
   constexpr int64_t turns = 100;
@@ -475,6 +494,8 @@ void add_writes(std::vector<check::Case>& cases) {
   cases.push_back({"neighbour_of_a_get_in_flight", neighbour_of_a_get_in_flight});
   cases.push_back({"polled_by_gets", polled_by_gets});
   cases.push_back({"an_owner_that_makes_no_calls", an_owner_that_makes_no_calls});
+  cases.push_back({"flushed_in_a_pause", [] { flushed_in_a_pause(false); }});
+  cases.push_back({"all_flushed_in_a_pause", [] { flushed_in_a_pause(true); }});
   cases.push_back({"mutex_by_exclusive_locks", mutex_by_exclusive_locks});
   cases.push_back({"all_read_and_write", all_read_and_write});
 }

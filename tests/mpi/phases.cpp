@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -325,13 +326,41 @@ void puts_by_another_window(Read read, const char* mode, int64_t puts) {
     if (check::rank == reader) {
       for (int64_t put = 1; put <= puts; ++put) {
         put_and_flush({other, nullptr}, 1000 + put, place, owner);
-        if (put < 4 || put == puts) {
-          int64_t found = -1;
-          read(window, &found, place, owner);
-          read(window, &found, place, owner);
-          EXPECT_EQ(found, 1000 + put);
-        }
+        int64_t found = -1;
+        read(window, &found, place, owner);
+        read(window, &found, place, owner);
+        EXPECT_EQ(found, 1000 + put);
       }
+    }
+    MPI_Barrier(check::world);
+    MPI_Win_unlock_all(other);
+    MPI_Win_free(&other);
+  });
+}
+
+// A window that is not cached pauses again and again, and what passed in its pauses, of 4,096 gets,
+// may be outstanding when it is cached.
+void gets_of_an_earlier_pause() {
+  with_window(true, [&](Window& window) {
+    MPI_Win other;
+    MPI_Info info = check::info("nearcache_mode", "off");
+    MPI_Win_create(window.memory, words * 8, 8, info, check::world, &other);
+    MPI_Info_free(&info);
+    MPI_Win_lock_all(0, other);
+    if (check::rank == reader) {
+      const auto get = [&](std::vector<int64_t>* found, int target) {
+        for (size_t i = 0; i < found->size(); ++i)
+          MPI_Get(&(*found)[i], 1, MPI_INT64_T, target, static_cast<MPI_Aint>(i % words), 1,
+                  MPI_INT64_T, other);
+      };
+      std::vector<int64_t> first(64, -1), of_the_pause(4096, -1), last(64, -1);
+      get(&first, writer);
+      get(&of_the_pause, owner);
+      get(&last, writer);
+      if (check::cached()) nearcache_set_mode(other, NEARCACHE_MODE_TRANSPARENT);
+      MPI_Win_flush(owner, other);
+      EXPECT_EQ(std::ranges::count(of_the_pause, -1), 0);
+      MPI_Win_flush(writer, other);
     }
     MPI_Barrier(check::world);
     MPI_Win_unlock_all(other);
@@ -512,6 +541,7 @@ int main(int argc, char** argv) {
        [] { puts_by_another_window(rget_and_wait, "transparent", 4); }},
       {"puts_by_another_window_that_pauses",
        [] { puts_by_another_window(get_and_flush, "transparent", 200); }},
+      {"gets_of_an_earlier_pause", gets_of_an_earlier_pause},
       {"puts_by_another_window_that_is_off",
        [] { puts_by_another_window(get_and_flush, "off", 4); }},
       {"puts_by_a_shared_window", [] { puts_by_the_window_of_another_rank(true); }},

@@ -14,6 +14,7 @@ struct Acquires {
   // how often the program may have learned of others' writes: a later read does not count as a
   // repeat of an earlier one (mpi/process/phases.h)
   std::atomic<uint32_t> learned{1};
+  std::atomic<uint32_t> ordered{0};  // how often a shared lock was passed to MPI
   // nobody is known to write: completing gets, or a shared lock, is no acquire
   // (mpi/process/phases.h)
   std::atomic<bool> quiet{false};
@@ -27,8 +28,16 @@ struct Acquires {
       count.store(all() + 1, std::memory_order_relaxed);
     }
   }
-  void learn() {
-    learned.store(learned.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  void learn() { add_one(&learned); }
+  void order() { add_one(&ordered); }
+  // How often there was an acquire that is one in quiet phases, too.
+  uint32_t certain() const {
+    return learned.load(std::memory_order_relaxed) + ordered.load(std::memory_order_relaxed);
+  }
+
+ private:
+  static void add_one(std::atomic<uint32_t>* number) {
+    number->store(number->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 };
 

@@ -33,6 +33,7 @@
 #include "cache/get/layout.h"
 #include "cache/get/lines.h"
 #include "cache/get/pending.h"
+#include "cache/get/repeats.h"
 #include "cache/get/streams.h"
 #include "cache/get/versions.h"
 #include "cache/poll_detector.h"
@@ -167,6 +168,8 @@ class CachedWindow {
   // say that nothing has changed; after the second, it no longer does.
   void keep_across_acquires(Regions regions);
   void drop_at_acquires();
+  // Mode coherent: tells `repeats` of each get that arrives; null: nobody.
+  void tell_of_arrivals(Repeats* repeats) { repeats_ = repeats; }
   const Versions* versions() const { return versions_.get(); }
   // Returns true if the target's words are to be read before look_up() of a get of this target.
   bool wants_validation(uint32_t target) {
@@ -399,6 +402,10 @@ class CachedWindow {
   void complete(uint32_t record, bool succeeded, bool over = false);
   const std::byte* packed_data(const PendingGet& get);
   void take_data(const PendingGet& get, const std::byte* packed, bool succeeded);
+  bool tells_of_arrivals() const {
+    return repeats_ != nullptr && rules_.mode == Mode::coherent && moves_data();
+  }
+  void tell_of_arrival(const PendingGet& get, const std::byte* packed);
   void release(uint32_t record);
 
   // Members that a hit and its flush access come first.
@@ -414,6 +421,7 @@ class CachedWindow {
   bool lines_allowed_ = true;
   std::unique_ptr<Lines> lines_;  // made with the cache, if lines are possible
   std::unique_ptr<Versions> versions_;
+  Repeats* repeats_ = nullptr;
   std::unique_ptr<SharedCache> shared_;
   uint32_t acquired_ = 0;                // value of acquires_ when last examined
   bool wrote_unseen_ = false;            // there were own writes while there was no cache

@@ -238,6 +238,7 @@ const std::byte* CachedWindow::packed_data(const PendingGet& get) {
 void CachedWindow::take_data(const PendingGet& get, const std::byte* packed, bool succeeded) {
   update_generation();
   if (shared_ != nullptr && succeeded) publish(get, packed);
+  if (succeeded && get.start == 0 && tells_of_arrivals()) tell_of_arrival(get, packed);
   if (!succeeded || !cache_->keeps(get.entry)) return cache_->abandon(get.entry, get.write_seq);
   std::byte* storage = cache_->data(get.entry) + get.start;
   if (packed != nullptr) {
@@ -246,6 +247,15 @@ void CachedWindow::take_data(const PendingGet& get, const std::byte* packed, boo
     pack(get.origin, get.elements, get.bytes, storage);
   }
   cache_->complete(get.entry, get.start + get.bytes, get.write_seq);
+}
+
+void CachedWindow::tell_of_arrival(const PendingGet& get, const std::byte* packed) {
+  const Key key = cache_->entry(get.entry).key();
+  if (packed != nullptr) return repeats_->arrived(key, packed, get.bytes, acquires_->certain());
+  std::byte first[Repeats::compared];
+  const uint64_t bytes = std::min<uint64_t>(get.bytes, sizeof first);
+  pack(get.origin, get.elements, bytes, first);
+  repeats_->arrived(key, first, bytes, acquires_->certain());
 }
 
 void CachedWindow::release(uint32_t record) {

@@ -37,7 +37,11 @@ CoherentWindow::CoherentWindow(Window* window, Board* board, uint32_t slot, Regi
       own_(memory.base, memory.bytes, regions, &board->slot(slot).words, tracker),
       written_(board->ranks()),
       closing_(*closing),
-      repeats_wanted_(repeats_before_asking()) {}
+      repeats_wanted_(repeats_before_asking()) {
+  window_.tell_of_arrivals(&repeats_);
+}
+
+CoherentWindow::~CoherentWindow() { window_.tell_of_arrivals(nullptr); }
 
 // --- Writes to others' memory. ---
 
@@ -66,7 +70,12 @@ void CoherentWindow::take_notice(uint64_t joined) {
 
 // Returns true if some of this rank's writes may not have arrived at the target yet.
 bool CoherentWindow::outstanding(uint32_t target) const {
-  return wrote_by_epoch_ || window_.epochs().writes_outstanding(target);
+  return wrote_by_epoch_ || unfinished(target);
+}
+
+// The same, except for writes of epochs of MPI_Win_start. The end of any other epoch completes all.
+bool CoherentWindow::unfinished(uint32_t target) const {
+  return window_.epochs().open(target) && window_.epochs().writes_outstanding(target);
 }
 
 void CoherentWindow::open(uint32_t target, uint64_t regions) {
@@ -136,8 +145,7 @@ void CoherentWindow::close_some(uint64_t now) {
   bool any = false;
   std::erase_if(open_at_, [&](uint32_t target) {
     Written& its = written_[target];
-    if (its.by_epoch || window_.epochs().writes_outstanding(target) ||
-        window_.epochs().locked_exclusively(target))
+    if (its.by_epoch || unfinished(target) || window_.epochs().locked_exclusively(target))
       return false;
     const uint64_t regions = its.open & ~its.for_good;
     board_->close(slot_, target, regions);
@@ -182,20 +190,14 @@ void CoherentWindow::end() {
 
 // --- The reader. ---
 
-// Counts, in quiet phases, the misses on lines that were already asked for before the last acquire:
-// coherence would have answered them from the cache.
-void CoherentWindow::missed(uint64_t line) {
-  if (state_ != State::idle || window_.mode() != Mode::coherent || !context.phases.may_be_quiet())
-    return;
-  Missed& slot = missed_[line % missed_.size()];
-  const Missed now{static_cast<uint32_t>(line >> 28), context.acquires.now()};
-  if (slot.line == now.line && slot.generation != now.generation) ++repeats_;
-  slot = now;
-  if (repeats_ >= repeats_wanted_) join();
+void CoherentWindow::missed() {
+  if (state_ == State::idle && repeats_.count() >= repeats_wanted_ &&
+      window_.mode() == Mode::coherent && context.phases.may_be_quiet())
+    join();
 }
 
 void CoherentWindow::join() {
-  repeats_ = 0;
+  window_.tell_of_arrivals(nullptr);
   context.phases.ask();  // else each completion is an acquire, and all must be validated
   board_->join(slot_, &numbers_, &requests_);
   state_ = State::joins;
@@ -300,6 +302,8 @@ void CoherentWindow::leave() {
   window_.drop_at_acquires();
   board_->leave(slot_);
   state_ = State::idle;
+  repeats_.forget();
+  window_.tell_of_arrivals(&repeats_);
   context.phases.ask_no_longer();
 }
 

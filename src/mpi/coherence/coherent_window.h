@@ -5,11 +5,11 @@
 // keeps what it read across acquires.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "base/allowance.h"
+#include "cache/get/repeats.h"
 #include "cache/get/versions.h"
 #include "mpi/coherence/board.h"
 #include "mpi/coherence/own_stores.h"
@@ -27,6 +27,7 @@ class CoherentWindow {
   };
   CoherentWindow(Window* window, Board* board, uint32_t slot, Regions regions, Memory memory,
                  WriteTracker* tracker, Allowance* closing);
+  ~CoherentWindow();
   CoherentWindow(const CoherentWindow&) = delete;
   CoherentWindow& operator=(const CoherentWindow&) = delete;
 
@@ -67,8 +68,8 @@ class CoherentWindow {
 
   // Fetched data outlives acquires.
   bool keeps() const { return state_ == State::reads; }
-  // A get that would be worth caching missed; `line`: a hash of its location.
-  void missed(uint64_t line);
+  // A get that would be worth caching missed.
+  void missed();
   // A get of the target is about to be looked up.
   void prepare(uint32_t target);
   // The window pauses: nothing is looked up for thousands of gets.
@@ -95,6 +96,7 @@ class CoherentWindow {
   uint64_t regions_of(uint32_t target, int64_t from, int64_t to);
   void close_some(uint64_t now);
   bool outstanding(uint32_t target) const;
+  bool unfinished(uint32_t target) const;
 
   void join();
   void step();
@@ -132,12 +134,8 @@ class CoherentWindow {
   uint32_t unasked_ = 0;               // consecutive releases without a get that was looked up
   uint32_t noisy_releases_ = 0;        // consecutive releases outside of quiet phases
   uint64_t told_since_ = 0;            // changes of mind of Phases when this rank began to keep
-  struct Missed {
-    uint32_t line = 0;
-    uint32_t generation = 0;
-  };
-  std::array<Missed, 1024> missed_{};
-  uint32_t repeats_ = 0, repeats_wanted_;
+  Repeats repeats_;                    // while idle
+  uint32_t repeats_wanted_;
   std::vector<uint32_t> asked_;  // targets of a validation
   std::vector<VersionWords> words_;
   std::vector<uint64_t> answers_;

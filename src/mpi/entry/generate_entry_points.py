@@ -375,12 +375,12 @@ def write_call(row):
     arguments = ", ".join(p.name for p in row.parameters)
     return (
         f"[[gnu::noinline]] static int slow_{row.name}({row.parameter_text}) {{\n"
-        f"  if (write_passes(context.last_window, win, TraceWrite::{row.arguments[0]})) {issue}\n{told(row)}"
+        f"  if (write_passes(context.last_window, win, TraceWrite::{row.arguments[0]}, target_rank)) {issue}\n{told(row)}"
         f"  return noted_write(win, TraceWrite::{row.arguments[0]}, target_rank, target_disp, {count}, {type_}, [&] {{ {issue} }});\n}}\n\n"
         + straight_or(
             row,
             head,
-            f"  if (write_plainly_passes(context.last_window, win, TraceWrite::{row.arguments[0]})) {issue}\n"
+            f"  if (write_plainly_passes(context.last_window, win, TraceWrite::{row.arguments[0]}, target_rank)) {issue}\n"
             f"  return slow_{row.name}({arguments});\n",
         )
     )

@@ -58,12 +58,18 @@ void locks_are_held(Window& window, Targets targets) {
     window.deferred().completed(window, targets);
 }
 
-// Such a call on a window that is paused, for which nothing is noted but epochs.
+// A synchronisation of this kind completes own writes at the origin only.
+constexpr bool is_local(TraceSync kind) { return kind == TraceSync::flush_local; }
+
+// Such a call on a window that is paused, for which nothing is noted but epochs and the targets of
+// writes.
 template <class Call, class After>
-[[gnu::always_inline]] inline int unnoted_completing(Window& window, Call call, After after) {
+[[gnu::always_inline]] inline int unnoted_completing(Window& window, Targets targets,
+                                                     TraceSync kind, Call call, After after) {
   window.flush_passed();
   const Learns learns = told_by_completing(window);
   const int rc = call();
+  if (rc == MPI_SUCCESS && !is_local(kind)) window.completed_unnoted(targets);
   if (window.is_over(rc)) after();
   note(learns);
   return rc;
@@ -82,12 +88,13 @@ int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns lear
     context.acquire();
     return rc;
   }
-  if (learns == Learns::no_more && window->paused())
-    return unnoted_completing(*window, call, [&] { after(*window, targets_of(*window)); });
+  if (learns == Learns::no_more && window->paused()) {
+    const Targets targets = targets_of(*window);
+    return unnoted_completing(*window, targets, kind, call, [&] { after(*window, targets); });
+  }
   // MPI_Win_complete does not mean that a put has arrived: this rank's next epoch comes after it,
   // but not what another rank fetches into a cache that they share.
-  const bool local =
-      kind == TraceSync::flush_local || (kind == TraceSync::complete && window->shares());
+  const bool local = is_local(kind) || (kind == TraceSync::complete && window->shares());
   context.progress.called();
   const Targets targets = targets_of(*window);
   if (window->locks_deferred()) [[unlikely]] {
@@ -152,7 +159,8 @@ template <class TargetsOf, class Call>
 template <class TargetsOf, class Call>
 int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
   Window* window = find_window(handle);
-  if (window != nullptr && window->paused()) return unnoted_completing(*window, call, [] {});
+  if (window != nullptr && window->paused())
+    return unnoted_completing(*window, targets_of(*window), kind, call, [] {});
   return noted_flush(handle, window, targets_of, kind, call);
 }
 
@@ -200,7 +208,8 @@ int unlocked(Window& window, int rank) {
 
 [[gnu::noinline]] int unnoted_flush(Window& window, int rank) {
   return unnoted_completing(
-      window, [&] { return next.Win_flush(rank, window.handle()); }, [] {});
+      window, window.targets(rank), TraceSync::flush,
+      [&] { return next.Win_flush(rank, window.handle()); }, [] {});
 }
 
 // Out of line, so that a flush after a hit does not pay for the registers needed here.
@@ -236,7 +245,9 @@ int unlocked(Window& window, int rank) {
   if (window->may_complete_fetches() || !context.learns_nothing())
     return unnoted_flush(*window, rank);
   window->flush_passed();
-  return next.Win_flush(rank, win);
+  const int rc = next.Win_flush(rank, win);
+  if (rc == MPI_SUCCESS) window->completed_unnoted(window->targets(rank));
+  return rc;
 }
 
 [[gnu::noinline]] int long_lock(int lock_type, int rank, int assert, MPI_Win win) {
@@ -345,7 +356,8 @@ int MPI_Win_fence(int assert, MPI_Win win) {
   note_window_release();
   return completing(
       win, all, TraceSync::fence, Learns::perhaps, [&] { return next.Win_fence(assert, win); },
-      [&](Window& window, Targets) {
+      [&](Window& window, Targets targets) {
+        window.completed_unnoted(targets);
         const bool met = window.epochs().in_fence() && (MPI_MODE_NOPRECEDE & assert) == 0;
         window.epochs().fence((MPI_MODE_NOSUCCEED & assert) == 0, met);
         if (met && window.coherent() != nullptr) window.coherent()->fenced();

@@ -11,31 +11,32 @@
 namespace nearcache::mpi {
 
 // For a window that is paused.
-inline void write_unnoted(Window& window, TraceWrite kind) {
+inline void write_unnoted(Window& window, TraceWrite kind, int target) {
   if (kind == TraceWrite::fetch) window.fetch_begins();
-  window.write_passes();
+  window.write_passes(target);
   window.count_write(kind);
 }
 
 // Handles a write that goes to MPI unnoted (window.h) and that no reader needs to be told of.
-[[gnu::always_inline]] inline bool write_passes(Window* window, MPI_Win handle, TraceWrite kind) {
+[[gnu::always_inline]] inline bool write_passes(Window* window, MPI_Win handle, TraceWrite kind,
+                                                int target) {
   if (window == nullptr || window->handle() != handle || !window->paused() ||
       context.phases.somebody_reads() || locks_wait())
     return false;
   if (context.coherence.somebody_reads()) [[unlikely]]
     return false;
-  write_unnoted(*window, kind);
+  write_unnoted(*window, kind, target);
   return true;
 }
 
 // Like write_passes(), with a single check of each condition, so that the entry point needs few
 // registers.
 [[gnu::always_inline]] inline bool write_plainly_passes(Window* window, MPI_Win handle,
-                                                        TraceWrite kind) {
+                                                        TraceWrite kind, int target) {
   if (window == nullptr || window->handle() != handle || !window->paused() ||
       context.phases.somebody_may_read() || context.coherence.somebody_may_read() || locks_wait())
     return false;
-  write_unnoted(*window, kind);
+  write_unnoted(*window, kind, target);
   return true;
 }
 
@@ -52,7 +53,7 @@ int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displaceme
   const Window::Write write = window->describe_write(target, displacement, count, type);
   if (window->coherent() != nullptr) window->announce_write(write);
   if (window->paused()) {
-    write_unnoted(*window, kind);
+    write_unnoted(*window, kind, target);
     return issue();
   }
   if (window->locks_deferred()) [[unlikely]] {

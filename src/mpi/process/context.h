@@ -95,7 +95,9 @@ struct Context {
   // A shared lock has been passed to MPI: what was read before may be older than another rank's
   // exclusive epoch, and nobody reports whether there was one.
   void locked() {
-    if (transparent_windows.load(std::memory_order_relaxed) != 0) acquires.add(threaded);
+    if (transparent_windows.load(std::memory_order_relaxed) == 0) return;
+    acquires.add(threaded);
+    acquires.order();
   }
   // No window exists to which an acquire would matter.
   bool learns_nothing() const { return transparent_windows.load(std::memory_order_relaxed) == 0; }

@@ -33,7 +33,7 @@ class Straight {
     Window* const window = context.windows.find(handle);
     const std::span<rma::Near> row = engine->window()->row();
     if (window == nullptr || !window->may_be_passed_by() || row.empty()) return;
-    window->write_passes();  // no write is noted from now on
+    window->writes_pass_untold();
     *this = Straight(handle, engine, window, row);
   }
   void forget() { handle_ = {}, count_ = 0, near_rank_ = nobody; }

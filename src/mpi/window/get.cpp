@@ -223,7 +223,7 @@ Window::Decision Window::decided(const RemoteGet& get, const CachedWindow::Decis
         const uint64_t line =
             hash_key({get.key.displacement >> 6, get.key.target, window_hash(identity_.id)});
         context.phases.missed(line);
-        if (coherent_ != nullptr) coherent_->missed(line);
+        if (coherent_ != nullptr) coherent_->missed();
       }
       decision.sampled = miss_is_sampled(get.key.target, request);
       break;

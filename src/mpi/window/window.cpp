@@ -184,14 +184,24 @@ void Window::pause(MPI_Datatype type, uint64_t bytes) {
     if (cache.stored_bytes() / most > cache.entries()) return;
     cache.invalidate();
   }
+  wake();  // of a pause of others, or an earlier one: what passed then may be outstanding
   if (coherent_ != nullptr) coherent_->pauses();
   pause_.begin(type, size, most, caching_, most == UINT64_MAX ? Pause::span : Pause::long_span);
+  wrote_before_pause_ = epochs().some_writes_outstanding();
   rma_look_again();
 }
 
 void Window::pause_of_others() {
   pause_.begin_of_others();
+  wrote_before_pause_ = epochs().some_writes_outstanding();
   rma_look_again();
+}
+
+// What was issued before the pause is settled as at other times, while there is any.
+void Window::completed_before_pause(Targets targets) {
+  if (!cached_.nothing_to_complete()) return;
+  cached_.synced(targets, false, true);
+  wrote_before_pause_ = epochs().some_writes_outstanding();
 }
 
 void Window::note_own_get() {
@@ -211,7 +221,13 @@ void Window::wake() {
   sampling_.passed(gets);
   if (gets >= Pause::span && skip_cheap_) learn_from_pause(passed);
   const bool wrote = std::exchange(wrote_unnoted_, false);
-  if (gets > 0 || wrote) epochs().all_outstanding(wrote);
+  const Targets unflushed = std::exchange(unflushed_, {}).targets();
+  wrote_before_pause_ = false;
+  if (gets > 0 || wrote) epochs().all_outstanding(unflushed.is_all());
+  if (unflushed.is_one() && unflushed.rank() < epochs().ranks()) {
+    epochs().write_begins(unflushed.rank(), Epochs::no_mark);
+    epochs().write_issued(unflushed.rank());
+  }
   if (wrote) cached_.wrote_unnoted();
   if (wrote && coherent_ != nullptr) coherent_->wrote_unnoted();
   if (unnoted_rank_ >= 0) epochs().get_issued(static_cast<uint32_t>(unnoted_rank_));

@@ -23,6 +23,7 @@
 #include "mpi/window/dormancy.h"
 #include "mpi/window/get_call.h"
 #include "mpi/window/pause.h"
+#include "mpi/window/unflushed.h"
 #include "mpi/window/window_identity.h"
 #include "telemetry/report.h"
 #include "telemetry/stats.h"
@@ -139,7 +140,7 @@ class Window {
 
   // Whether own writes, to any target, may be outstanding. Call with the lock held.
   bool writes_may_be_outstanding() const {
-    return pause_.on() ? wrote_unnoted_
+    return pause_.on() ? wrote_before_pause_ || !unflushed_.none()
                        : epochs().some_writes_outstanding() || unknown_outstanding_;
   }
 
@@ -187,6 +188,7 @@ class Window {
     keeps_ = false;
     cached_.drop_at_acquires();
   }
+  void tell_of_arrivals(Repeats* repeats) { cached_.tell_of_arrivals(repeats); }
   // Returns true if a get of the target cannot be answered before the events this rank has
   // synchronised with are complete. If the target's lock is still deferred, a served get is issued
   // later if it turns out not to be safe.
@@ -231,7 +233,21 @@ class Window {
     return pause_.on() &&
            pause_.takes(call.origin_type, size_of(call.origin_type), call.origin_count);
   }
-  void write_passes() { wrote_unnoted_ = true; }
+  void write_passes(int target) {
+    wrote_unnoted_ = true;
+    unflushed_.wrote(target);
+  }
+  // No write is told of from now on.
+  void writes_pass_untold() {
+    wrote_unnoted_ = true;
+    unflushed_.wrote_untold();
+  }
+  // A synchronisation has completed everything at these targets, perhaps during a pause.
+  void completed_unnoted(Targets targets) {
+    unflushed_.completed(targets);
+    if (wrote_before_pause_) [[unlikely]]
+      completed_before_pause(targets);
+  }
   // No call on this window matters to any cache, nor must any lock go down before it
   // (mpi/rma/straight.h).
   bool may_be_passed_by() const {
@@ -396,6 +412,7 @@ class Window {
   void adopt_mode(Mode mode);
   void pause(MPI_Datatype type, uint64_t bytes);
   void pause_of_others();
+  void completed_before_pause(Targets targets);
   void note_own_get();
   // Too few gets repeat, and no quiet phase is expected, or none would help.
   bool asleep() const {
@@ -471,7 +488,10 @@ class Window {
   Pause pause_;
   int unnoted_rank_ = INT_MIN;  // this rank
   bool wrote_unnoted_ = false;  // during this pause
-  uint64_t own_gets_ = 0;       // gets from this rank that were not noted
+  Unflushed unflushed_;         // of these writes
+  // writes that were noted before it may be outstanding
+  bool wrote_before_pause_ = false;
+  uint64_t own_gets_ = 0;  // gets from this rank that were not noted
   std::atomic<bool> caching_{false};
   std::atomic<bool> unknown_outstanding_{false};
   uint64_t plain_hits_ = 0;  // gets served by serve_plain_hit, which cached_ does not count
