@@ -168,7 +168,8 @@ class CachedWindow {
   // say that nothing has changed; after the second, it no longer does.
   void keep_across_acquires(Regions regions);
   void drop_at_acquires();
-  // Mode coherent: tells `repeats` of each get that arrives; null: nobody.
+  // Mode coherent: tells `repeats` of each get that arrives; null: nobody, as in a simulation,
+  // where no data arrives.
   void tell_of_arrivals(Repeats* repeats) { repeats_ = repeats; }
   const Versions* versions() const { return versions_.get(); }
   // Returns true if the target's words are to be read before look_up() of a get of this target.
@@ -402,9 +403,7 @@ class CachedWindow {
   void complete(uint32_t record, bool succeeded, bool over = false);
   const std::byte* packed_data(const PendingGet& get);
   void take_data(const PendingGet& get, const std::byte* packed, bool succeeded);
-  bool tells_of_arrivals() const {
-    return repeats_ != nullptr && rules_.mode == Mode::coherent && moves_data();
-  }
+  bool tells_of_arrivals() const { return repeats_ != nullptr && rules_.mode == Mode::coherent; }
   void tell_of_arrival(const PendingGet& get, const std::byte* packed);
   void release(uint32_t record);
 

@@ -4,7 +4,6 @@
 // between: a cache that keeps data across acquires (mode coherent) would have answered those.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
