@@ -190,8 +190,7 @@ KERNEL_STUDY = Study(
             "Berkeley UPC; at 64 threads the triad has up to 63% more bandwidth, at 128 threads "
             "4.6% to 36% less; RandomAccess keeps up while all threads are near the network card.",
             "`apps/upc` (our programs, not Berkeley's), 1, 2 and 4 threads over tcp, on two cores, which 4 threads "
-            "share. cpi beside the same sum in C, divided by the threads: `upc_forall` by an integer "
-            "finds each of a thread's iterations by two divisions. The triad beside the same loop over private pointers; "
+            "share. cpi beside the same sum in C, divided by the threads. The triad beside the same loop over private pointers; "
             "RandomAccess beside `gups --xor` of `apps/shmem`, which "
             "updates by get and put likewise, but no word from two PEs.",
             draw_kernels,
