@@ -99,6 +99,36 @@ std::string_view flag_of(std::string_view option) {
   return {};
 }
 
+// Returns true for options that a replay reads. The others are about what a trace already contains,
+// or about running programs.
+bool matters(std::string_view option) {
+  constexpr std::string_view read[] = {
+      "max_storage",
+      "max_get",
+      "skip_cheap",
+      "sample",
+      "anchors",
+      "coherent_ranks",
+      "adapt_interval",
+      "conflict_threshold",
+      "capacity_threshold",
+      "sparsity_threshold",
+      "stable_threshold",
+      "free_threshold",
+      "index_increase",
+      "index_decrease",
+      "storage_increase",
+      "storage_decrease",
+      "shmem_size",
+      "shmem_page",
+      "shmem_line",
+      "shmem_dirty_pages",
+      "shmem_readahead",
+      "shmem_max_transfer",
+  };
+  return std::ranges::find(read, option) != std::end(read);
+}
+
 bool set_library(const std::vector<std::string>& settings, StudyOptions* study,
                  std::string* wrong) {
   // instead of this machine's memory: results must not depend on where they are computed
@@ -111,6 +141,8 @@ bool set_library(const std::vector<std::string>& settings, StudyOptions* study,
     else
       *wrong = equals == std::string::npos ? "--set: NAME=VALUE is expected, not '" + setting + "'"
                                            : study->library.set(name, setting.substr(equals + 1));
+    if (wrong->empty() && !matters(name))
+      *wrong = fmt::format("--set: '{}' has no effect on a replay", name);
     if (!wrong->empty()) return false;
   }
   return true;

@@ -288,6 +288,7 @@ def test_trace_that_was_cut_off_is_used_and_said_so(nearcache, tmp_path):
         (["{run}", "--set", "policy=lru"], "cannot be set here; use --policy"),
         (["{run}", "--set", "share=node"], "use --ranks-per-node or --by-host"),
         (["{run}", "--set", "strict_flush=true"], "cannot be set here; use --strict-flush"),
+        (["{run}", "--set", "rma=on"], "'rma' has no effect on a replay"),
         (["{run}", "--index", "0"], "allowed: a number of entries from 1 to 268435456, or auto"),
         (["{run}", "--index", "64,0"], "'0' is not allowed"),
     ],

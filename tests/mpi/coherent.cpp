@@ -10,7 +10,8 @@
 namespace coherent {
 namespace {
 
-constexpr auto patience = std::chrono::seconds(30);
+// On a busy machine it takes long until a reader that was disappointed tries again.
+constexpr auto patience = std::chrono::seconds(100);
 
 void begin(const Window& window) {
   if (window.access == Access::lock_all) MPI_Win_lock_all(0, window.win);

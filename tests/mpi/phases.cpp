@@ -487,6 +487,61 @@ void fetch_of_a_pause(const std::function<void(MPI_Win)>& complete) {
   MPI_Win_free(&win);
 }
 
+// By fetches from one window the reader learns of the owner's stores to another one, which nobody
+// tells of. The first pauses, as the reader has read only its own memory; the second keeps what it
+// had, and pauses as well, goes on, or got its cache only later.
+enum class Second : uint8_t { pauses, goes_on, is_late };
+void fetches_of_a_pause_beside_a_cache(Second second) {
+  with_window(true, [&](Window& window) {
+    Window other{};
+    MPI_Win_allocate(words * 8, 8, MPI_INFO_NULL, check::world, &other.memory, &other.win);
+    other.memory[flag_place] = 0;
+    MPI_Win_lock_all(0, other.win);
+    const auto fetch = [&] {
+      const int64_t nothing = 0;
+      int64_t found = -1;
+      MPI_Fetch_and_op(&nothing, &found, MPI_INT64_T, owner, flag_place, MPI_NO_OP, other.win);
+      MPI_Win_flush(owner, other.win);
+      return found;
+    };
+    const auto pause = [&](const Window& each) {
+      int64_t found;
+      for (int turn = 0; turn < 200; ++turn) get_and_flush(each, &found, 50, reader);
+    };
+    const auto fetch_often = [&] {
+      for (int turn = 0; turn < 10; ++turn) EXPECT_EQ(fetch(), 0);
+    };
+    if (second == Second::is_late && check::rank == reader) {
+      pause(other);
+      fetch_often();
+    }
+    settle(window, get_and_flush);
+    int64_t found = -1;
+    if (check::rank == reader) {
+      if (second != Second::is_late) pause(other);
+      fetch_often();
+      get_and_flush(window, &found);  // what the fetches told of is over
+      if (second == Second::pauses) pause(window);
+      fetch_often();
+    }
+    after(reader, owner);
+    if (check::rank == owner) {
+      window.memory[place] = 1000;
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      other.memory[flag_place] = 1;
+    }
+    after(owner, reader);
+    if (check::rank == reader) {
+      EXPECT_EQ(fetch(), 1);
+      get_and_flush(window, &found);
+      EXPECT_EQ(found, 1000);
+    }
+    MPI_Barrier(check::world);
+    MPI_Win_unlock_all(other.win);
+    MPI_Win_free(&other.win);
+  });
+}
+
 void a_message(Window&) {
   int to = 0, from = 1;
   MPI_Request request;
@@ -554,6 +609,12 @@ int main(int argc, char** argv) {
       {"fetch_of_a_pause_acquires_by_flush",
        [] { fetch_of_a_pause([](MPI_Win win) { MPI_Win_flush(writer, win); }); }},
       {"fetch_of_a_pause_acquires_by_flush_all", [] { fetch_of_a_pause(MPI_Win_flush_all); }},
+      {"fetches_of_a_pause_beside_a_cache_that_pauses",
+       [] { fetches_of_a_pause_beside_a_cache(Second::pauses); }},
+      {"fetches_of_a_pause_beside_a_cache",
+       [] { fetches_of_a_pause_beside_a_cache(Second::goes_on); }},
+      {"fetches_of_a_pause_beside_a_late_cache",
+       [] { fetches_of_a_pause_beside_a_cache(Second::is_late); }},
       {"message_acquires", [] { keeps(false, a_message); }},
       {"message_with_rget_acquires", [] { keeps(false, rget_and_message); }},
       {"win_sync_acquires", [] { keeps(false, win_sync); }}};

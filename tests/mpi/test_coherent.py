@@ -48,6 +48,14 @@ def test_before_anybody_has_read(mpi, preload, case):
 
 
 @pytest.mark.few_mpis
+def test_pauses_above_the_engine(mpi, preload):
+    """Its calls go straight to memory."""
+    env = dict(COHERENT, NEARCACHE_RMA="on")
+    cases = "flushed_in_a_pause,all_flushed_in_a_pause,put_in_a_pscw_epoch_of_a_pause"
+    runs.run(mpi, "cached", 3, "coherent", *keeps(mpi), "--only", cases, env=env, timeout=300)
+
+
+@pytest.mark.few_mpis
 def test_memory_of_two_windows(mpi, preload):
     if not keeps(mpi):
         pytest.skip("with this MPI nothing is kept")

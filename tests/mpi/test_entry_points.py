@@ -134,7 +134,7 @@ def written_by_hand(row):
     )
     code = re.search(rf"^int {row.symbol}\(.*?\n}}\n", text, re.S | re.M).group()
     # Who goes straight to the engine's memory else (below).
-    long_way = re.search(r": (long_\w+)\(", code)
+    long_way = re.search(r"return (long_\w+)\(", code)
     if long_way:
         pattern = rf"^\[\[gnu::noinline\]\] int {long_way.group(1)}\(.*?\n}}\n"
         code = re.search(pattern, text, re.S | re.M).group()
@@ -227,8 +227,24 @@ def test_a_write_passes_unnoted_only_where_nobody_reads():
 
 def test_calls_go_straight_to_memory_only_where_nobody_reads():
     text = (SOURCES / "window" / "window.h").read_text()
-    body = re.search(r"bool may_be_passed_by\(\) const {.*?\n  }\n", text, re.S).group()
-    assert "&& context.coherence.nobody_ever_reads()" in " ".join(body.split())
+    body = re.search(r"PassedBy passed_by\(\) const {.*?\n  }\n", text, re.S).group()
+    assert "&& context.coherence.nobody_ever_reads()) return PassedBy::always;" in " ".join(
+        body.split()
+    )
+
+
+def test_calls_of_a_pause_go_straight_to_memory_only_while_nobody_reads():
+    """Flushes and locks of all tell nobody anything."""
+    text = (SOURCES / "rma" / "straight.h").read_text()
+    for call in ("put", "compare_and_swap", "lock", "unlock", "compute"):
+        body = re.search(rf"bool {call}\(.*?\n  }}\n", text, re.S).group()
+        assert "somebody_may_read()" in body, call
+    body = re.search(r"bool unlock_all\(.*?\n  }\n", text, re.S).group()
+    assert "readers_may_join()" in body
+    body = re.search(r"bool somebody_may_read\(\) const {.*?\n  }\n", text, re.S).group()
+    assert "|| readers_may_join()" in body
+    body = re.search(r"bool takes\(.*?\n  }\n", text, re.S).group()
+    assert "!readers_may_join() &&" in body
 
 
 @pytest.mark.parametrize("family", ["mpich", "openmpi"])

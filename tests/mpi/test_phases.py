@@ -64,6 +64,23 @@ ACQUIRES = [
 ]
 
 
+# Calls of a pause, which go straight to memory if the engine is there.
+PAUSES = [
+    "fetches_of_a_pause_beside_a_cache_that_pauses",
+    "fetches_of_a_pause_beside_a_cache",
+    "fetches_of_a_pause_beside_a_late_cache",
+    "put_after_many_gets_of_the_own_rank",
+    "gets_of_an_earlier_pause",
+]
+
+
+@pytest.mark.few_mpis
+@pytest.mark.parametrize("mode", ["transparent", "coherent"])
+def test_pauses_above_the_engine(mpi, preload, mode):
+    env = dict(QUIET, NEARCACHE_RMA="on", NEARCACHE_MODE=mode)
+    runs.run(mpi, "cached", 3, "phases", "--only", ",".join(PAUSES + ACQUIRES), env=env)
+
+
 @pytest.mark.few_mpis
 @pytest.mark.parametrize("case", LOCKS + ACQUIRES)
 def test_locks_and_acquires_of_programs_with_threads(mpi, preload, case):

@@ -8,6 +8,7 @@
 #include "front/optional_lock.h"
 #include "mpi/coherence/coherent_window.h"
 #include "mpi/process/context.h"
+#include "mpi/rma/layer.h"
 #include "mpi/window/window.h"
 
 namespace nearcache::mpi {
@@ -155,6 +156,7 @@ void Coherence::stop() {
   exposed_.clear();
   const uint32_t count = boards_.exchange(0);
   words_of_readers_.store(nobody, std::memory_order_release);
+  rma_look_again();
   for (uint32_t i = 0; i < count; ++i) {
     board_[i]->free();
     board_[i].reset();

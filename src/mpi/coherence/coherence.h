@@ -70,6 +70,10 @@ class Coherence {
   [[gnu::always_inline]] bool somebody_may_read() const {
     return Board::has_readers(words_of_readers_.load(std::memory_order_acquire));
   }
+  // Returns that pair, which is valid until a window is created.
+  const uint64_t* words_of_readers() const {
+    return words_of_readers_.load(std::memory_order_acquire);
+  }
   // Others may learn by the call that follows what this rank has done.
   void release() {
     if (somebody_reads()) [[unlikely]]

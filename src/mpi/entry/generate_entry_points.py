@@ -263,6 +263,9 @@ STRAIGHT = {
 }
 
 
+STRAIGHT_PATHS = ("straight", "straight_in_pause")
+
+
 def straight_or(row, head, body):
     """Return a function that first tries the direct way, and calls `body` out of line, so that the
     direct way need not save its registers."""
@@ -271,8 +274,10 @@ def straight_or(row, head, body):
         return f"{head}{body}}}\n"
     arguments = ", ".join(p.name for p in row.parameters)
     return (
-        f"[[gnu::noinline]] static int long_{row.name}({row.parameter_text}) {{\n{body}}}\n\n"
+        f"[[gnu::noinline]] static int long_{row.name}({row.parameter_text}) {{\n"
+        f"{body}}}\n\n"
         f"{head}  if (straight.{way}({arguments})) [[likely]] return MPI_SUCCESS;\n"
+        f"  if (straight_in_pause.{way}({arguments})) return MPI_SUCCESS;\n"
         f"  return long_{row.name}({arguments});\n}}\n"
     )
 
@@ -302,7 +307,7 @@ def get(row):
     hit = (
         "  Window* window = context.last_window;\n"
         "  if (window != nullptr && window->handle() == win) {\n"
-        f"    if (window->may_pass_get(target_rank)) return passing_{row.name}({names});\n"
+        f"    if (window->may_pass_get(target_rank)) return unnoted_{row.name}({names});\n"
         f"    if ({known}plain_hit(*window, {THE_GET})) return {served}MPI_SUCCESS;\n"
         f"  }}\n  return slow_{row.name}({names});\n"
     )
@@ -314,15 +319,23 @@ def get(row):
         "  if (left_alone(window)) {\n    if (window != nullptr) uncached_get(*window, target_rank, origin_datatype);\n"
         f"    note_receives({THE_GET});\n    {left}\n  }}\n"
         f"  const auto issue = [&] {{\n    note_receives({THE_GET});\n    return {call};\n  }};\n  return {work};\n}}\n\n"
-        f"[[gnu::noinline]] static int passing_{row.name}({row.parameter_text}) {{\n"
+        f"[[gnu::noinline]] static int unnoted_{row.name}({row.parameter_text}) {{\n"
         f"  if ({passes.format('context.last_window')}  return slow_{row.name}({names});\n}}\n\n"
         + (
-            f"[[gnu::noinline]] static int near_{row.name}({row.parameter_text}) {{\n"
-            f"  if (straight.get_many({names})) return MPI_SUCCESS;\n"
-            f"  return passing_{row.name}({names});\n}}\n\n"
-            f"[[gnu::noinline]] static int hit_or_slow_{row.name}({row.parameter_text}) {{\n{hit}}}\n\n"
+            "".join(
+                f"[[gnu::noinline]] static int near_{path}_{row.name}({row.parameter_text}) {{\n"
+                f"  if ({path}.get_many({names})) return MPI_SUCCESS;\n"
+                f"  return unnoted_{row.name}({names});\n}}\n\n"
+                for path in STRAIGHT_PATHS
+            )
+            + f"[[gnu::noinline]] static int hit_or_slow_{row.name}({row.parameter_text}) {{\n{hit}}}\n\n"
             f"{head}  if (straight.get({names})) [[likely]] return MPI_SUCCESS;\n"
-            f"  return straight.is_of(win) ? near_{row.name}({names}) : hit_or_slow_{row.name}({names});\n}}\n"
+            f"  if (straight_in_pause.get({names})) return MPI_SUCCESS;\n"
+            + "".join(
+                f"  if ({path}.is_of(win)) return near_{path}_{row.name}({names});\n"
+                for path in STRAIGHT_PATHS
+            )
+            + f"  return hit_or_slow_{row.name}({names});\n}}\n"
             if plain
             else f"{head}{hit}}}\n"
         )

@@ -65,6 +65,10 @@ struct Context {
             open_windows.load(std::memory_order_relaxed) > 1);
   }
 
+  // Number of windows in mode transparent or coherent that have a cache and do not pause: an
+  // acquire matters to no other before it is counted here.
+  std::atomic<int> serving_windows{0};
+
   // Number of shared locks, of all windows, that have not been passed to MPI
   // (window/deferred_locks.h).
   std::atomic<uint32_t> locks_waiting{0};

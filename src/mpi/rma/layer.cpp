@@ -62,12 +62,21 @@ struct Recent {
 
 bool is_on_top();
 
+void forget_straight() {
+  straight.forget();
+  straight_in_pause.forget();
+}
+
 EngineWindow* engine_window(MPI_Win handle) {
   if (EngineWindow* const window = recent_window(handle); window != nullptr) return window;
   EngineWindow* const window = engine_layer().windows.find(handle_bits(handle));
   if (window == nullptr || context.threaded) return window;
   recent = {handle, window};
-  is_on_top() ? straight.use(handle, window) : straight.forget();
+  forget_straight();
+  if (Window* const cached = context.windows.find(handle); cached != nullptr && is_on_top()) {
+    straight.use(handle, window, cached);
+    straight_in_pause.use(handle, window, cached);
+  }
   return window;
 }
 
@@ -376,7 +385,7 @@ void rma_threads_come() { rma_look_again(); }
 void rma_look_again() {
   if (recent.window == nullptr) return;
   recent = {};
-  straight.forget();
+  forget_straight();
 }
 
 bool rma_has(MPI_Win handle) {

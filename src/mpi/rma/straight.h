@@ -3,7 +3,12 @@
 // The fast path of calls: from their entry points straight to the memory of a near target
 // (rma/near.h), bypassing the cache and the layers. It serves the most recently used window, in
 // programs without threads, while nothing in between needs to see its calls: the window is paused
-// (mpi/window/pause.h), nothing of any window is cached, and the engine is the uppermost layer.
+// (mpi/window/pause.h), and the engine is the uppermost layer. There are two of them:
+//
+// `straight`: nothing of any window is cached, so that nothing at all is noted.
+// `straight_in_pause`: windows are cached, but none can serve anything before its own pause ends or
+// its cache is created. What its calls may tell of others is noted when the path is closed, which
+// is before that. They note what other calls of a pause note of writes.
 //
 // Code that changes one of these conditions calls rma_look_again(); the next call that reaches the
 // engine by the slow path then checks all of them again. Each call checks what may change in the
@@ -25,18 +30,27 @@
 
 namespace nearcache::mpi {
 
-class Straight {
+template <bool in_pause>
+class StraightPath {
  public:
-  // Makes the engine's window with this handle the one that takes the fast path.
-  void use(MPI_Win handle, EngineWindow* engine) {
-    forget();
-    Window* const window = context.windows.find(handle);
+  // Makes the engine's window with this handle, which is `window`, the one that takes the fast
+  // path, if it may.
+  void use(MPI_Win handle, EngineWindow* engine, Window* window) {
     const std::span<rma::Near> row = engine->window()->row();
-    if (window == nullptr || !window->may_be_passed_by() || row.empty()) return;
-    window->writes_pass_untold();
-    *this = Straight(handle, engine, window, row);
+    const size_t place = !row.empty() && is_left_out(window, row.front().rank) ? 1 : 0;
+    if (place >= row.size() ||
+        window->passed_by() != (in_pause ? PassedBy::in_pause : PassedBy::always))
+      return;
+    if constexpr (!in_pause) window->writes_pass_untold();
+    *this = StraightPath(handle, engine, window, row, &row[place]);
   }
-  void forget() { handle_ = {}, count_ = 0, near_rank_ = nobody; }
+  void forget() {
+    if (in_pause && count_ != 0) {
+      context.acquire();
+      context.locked();
+    }
+    handle_ = {}, count_ = 0, near_rank_ = nobody;
+  }
 
   [[gnu::always_inline]] bool put(const void* origin, MPI_Count count, MPI_Datatype type, int rank,
                                   MPI_Aint displacement, MPI_Count target_count,
@@ -47,7 +61,7 @@ class Straight {
       return false;
     recent_operations.note_store();
     std::memcpy(at, origin, sizeof(uint64_t));
-    window_->count_write(TraceWrite::put);
+    note(TraceWrite::put);
     return true;
   }
   // Gets of a window that is not cached are not counted.
@@ -57,7 +71,7 @@ class Straight {
     std::byte* at;
     if (!is_of(handle, rank) ||
         !recent_operations.is_word(count, type, target_count, target_type) ||
-        !find_word(displacement, &at))
+        !find_word(displacement, &at) || !takes(type, count))
       return false;
     std::memcpy(origin, at, sizeof(uint64_t));
     return true;
@@ -84,7 +98,7 @@ class Straight {
       return false;
     rma::Mutex& elements = near_->commons->elements;
     if (!elements.try_lock(engine_->process())) return false;
-    count(TraceWrite::fetch);
+    note(TraceWrite::fetch);
     // `result` may alias `compare`
     const bool swaps = std::memcmp(at, compare, sizeof(uint64_t)) == 0;
     std::memcpy(result, at, sizeof(uint64_t));
@@ -94,7 +108,7 @@ class Straight {
   }
 
   [[gnu::always_inline]] bool flush(int rank, MPI_Win handle) {
-    if (!is_of(handle, rank) || !equals<rma::Near::Open::passive>(near_->open) ||
+    if (!is_of(handle, rank) || !equals<rma::Near::Open::passive>(near_->open) || !may_complete() ||
         !host_turns.passes_fast())
       return false;
     if (recent_operations.are_unsettled()) [[unlikely]] {
@@ -102,7 +116,7 @@ class Straight {
       recent_operations.order(false);
     }
     std::atomic_thread_fence(std::memory_order_acq_rel);  // a compiler barrier on x86
-    window_->flush_passed();
+    synced(Targets::one(static_cast<uint32_t>(rank)));
     return true;
   }
   [[gnu::always_inline]] bool lock(int type, int rank, int assert, MPI_Win handle) {
@@ -119,10 +133,10 @@ class Straight {
   }
   [[gnu::always_inline]] bool unlock(int rank, MPI_Win handle) {
     if (!is_of(handle, rank) || somebody_may_read() || !engine_->may_unlock_at_once(*near_) ||
-        !host_turns.passes_fast())
+        !may_complete() || !host_turns.passes_fast())
       return false;
     window_->epochs().unlock(static_cast<uint32_t>(rank));
-    window_->flush_passed();
+    synced(Targets::one(static_cast<uint32_t>(rank)));
     engine_->unlock_at_once(*near_);
     return true;
   }
@@ -133,13 +147,15 @@ class Straight {
     return true;
   }
   bool unlock_all(MPI_Win handle) {
-    if (!is_of(handle) || !host_turns.passes_fast() || !engine_->unlock_all_at_once()) return false;
+    if (!is_of(handle) || readers_may_join() || !may_complete() || !host_turns.passes_fast() ||
+        !engine_->unlock_all_at_once())
+      return false;
     window_->epochs().unlock_all();
-    window_->flush_passed();
+    synced(Targets::all());
     return true;
   }
 
-  constexpr Straight() = default;
+  constexpr StraightPath() = default;
 
   // Whether a call on this window that was not executed here may still be one of the following.
   bool is_of(MPI_Win handle) const { return handle == handle_ && count_ != 0; }
@@ -152,18 +168,24 @@ class Straight {
                     MPI_Op op) const;
 
  private:
-  Straight(MPI_Win handle, EngineWindow* engine, Window* window, std::span<rma::Near> row)
+  StraightPath(MPI_Win handle, EngineWindow* engine, Window* window, std::span<rma::Near> row,
+               rma::Near* near)
       : handle_(handle),
         first_(static_cast<unsigned>(row.front().rank)),
         count_(static_cast<unsigned>(row.size())),
         row_(row.data()),
-        near_rank_(row.front().rank),
-        near_(row.data()),
+        near_rank_(near->rank),
+        near_(near),
         below_(&engine->below()),
         readers_(context.phases.word_of_readers()),
+        keepers_(context.coherence.words_of_readers()),
         engine_(engine),
         window_(window) {}
 
+  // A pause does not count gets from the rank itself.
+  static bool is_left_out(const Window* window, int rank) {
+    return in_pause && rank == window->identity().rank;
+  }
   // Also checks, or switches to, the target, which then is the current one.
   [[gnu::always_inline]] bool is_of(MPI_Win handle, int rank) {
     if (handle != handle_) return false;
@@ -174,13 +196,32 @@ class Straight {
   [[gnu::always_inline]] bool turn_to(int rank) {
     const unsigned place = static_cast<unsigned>(rank) - first_;
     if (place >= count_) return false;
+    if (is_left_out(window_, rank)) return false;
     near_rank_ = rank;
     near_ = &row_[place];
     return true;
   }
-  // Like Phases::somebody_may_read(), with one load fewer.
+  // Whether a rank may have to be told of a write. Like Phases::somebody_may_read(), with one load
+  // fewer.
   [[gnu::always_inline]] bool somebody_may_read() const {
-    return __atomic_load_n(readers_, __ATOMIC_RELAXED) != 0;
+    return __atomic_load_n(readers_, __ATOMIC_RELAXED) != 0 || readers_may_join();
+  }
+  // Whether a rank may want to keep what it reads of some window, which this one has to
+  // acknowledge.
+  [[gnu::always_inline]] bool readers_may_join() const {
+    return in_pause && Board::has_readers(keepers_);
+  }
+  // Whether the get may go on without being noted.
+  [[gnu::always_inline]] bool takes(MPI_Datatype type, MPI_Count count) const {
+    return !in_pause || (!readers_may_join() && window_->pause_takes(type, count));
+  }
+  // A synchronisation completes nothing that was noted; it has completed what there was.
+  [[gnu::always_inline]] bool may_complete() const {
+    return !in_pause || !window_->wrote_before_pause();
+  }
+  [[gnu::always_inline]] void synced(Targets targets) const {
+    window_->flush_passed();
+    if constexpr (in_pause) window_->completed_in_pause(targets);
   }
   // Locates a word of the current target if an epoch is open; returns false if that is not known
   // here.
@@ -192,8 +233,9 @@ class Straight {
     const bool open = !equals<rma::Near::Open::no>(near_->open);
     return open ? near_->at(displacement, bytes) : nullptr;
   }
-  [[gnu::always_inline]] void count(TraceWrite kind) const {
+  [[gnu::always_inline]] void note(TraceWrite kind) const {
     if (kind == TraceWrite::fetch) window_->fetch_begins();
+    if constexpr (in_pause) window_->write_passes(near_rank_);
     window_->count_write(kind);
   }
   [[gnu::always_inline]] bool compute(const void* origin, void* result, MPI_Datatype type,
@@ -206,7 +248,7 @@ class Straight {
       return false;
     rma::Mutex& elements = near_->commons->elements;
     if (!elements.try_lock(engine_->process())) return false;
-    count(kind);
+    note(kind);
     uint64_t word, data;
     std::memcpy(&word, at, sizeof word);
     if (result != nullptr) std::memcpy(result, &word, sizeof word);
@@ -229,10 +271,12 @@ class Straight {
   rma::Near* near_ = nullptr;
   const rma::Engine* below_ = nullptr;
   const uint64_t* readers_ = nullptr;
+  const uint64_t* keepers_ = nullptr;
   EngineWindow* engine_ = nullptr;
   Window* window_ = nullptr;
 };
 
-inline constinit Straight straight;
+inline constinit StraightPath<false> straight;
+inline constinit StraightPath<true> straight_in_pause;
 
 }  // namespace nearcache::mpi

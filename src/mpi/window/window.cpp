@@ -50,6 +50,15 @@ void Window::count_as_open(int by) const {
   if (identity_.dynamic) context.dynamic_windows += by;
 }
 
+// Others of the node may use a shared cache at any time.
+void Window::count_as_serving() {
+  const bool serves = transparent_ && (shares_ || (!pause_.on() && cached_.cache() != nullptr));
+  if (serves == serving_) return;
+  serving_ = serves;
+  context.serving_windows += serves ? 1 : -1;
+  if (serves) rma_look_again();
+}
+
 Window::~Window() = default;
 
 void Window::retire() {
@@ -97,6 +106,7 @@ void Window::adopt_mode(Mode mode) {
            !context.devices.present();
   plain_unit_ = identity_.unit;
   skip_cheap_ = options_.skip_cheap;
+  count_as_serving();
 }
 
 void Window::set_options(const Options& options) {
@@ -187,13 +197,17 @@ void Window::pause(MPI_Datatype type, uint64_t bytes) {
   wake();  // of a pause of others, or an earlier one: what passed then may be outstanding
   if (coherent_ != nullptr) coherent_->pauses();
   pause_.begin(type, size, most, caching_, most == UINT64_MAX ? Pause::span : Pause::long_span);
-  wrote_before_pause_ = epochs().some_writes_outstanding();
-  rma_look_again();
+  begin_pause();
 }
 
 void Window::pause_of_others() {
   pause_.begin_of_others();
+  begin_pause();
+}
+
+void Window::begin_pause() {
   wrote_before_pause_ = epochs().some_writes_outstanding();
+  count_as_serving();
   rma_look_again();
 }
 
@@ -216,6 +230,7 @@ void Window::wake() {
   if (!pause_.on()) return;
   rma_look_again();
   const Pause::Passed passed = pause_.end();
+  count_as_serving();
   const uint32_t gets = passed.gets;
   for (Dormancy& dormancy : dormancy_) dormancy.passed(gets);
   sampling_.passed(gets);
@@ -243,8 +258,11 @@ void Window::learn_from_pause(const Pause::Passed& passed) {
 }
 
 bool Window::ensure_cache() {
-  if (cached_.has_cache() || cached_.make_cache(cached_.growth_within(context.budget.limit())))
+  if (cached_.has_cache()) return true;
+  if (cached_.make_cache(cached_.growth_within(context.budget.limit()))) {
+    count_as_serving();
     return true;
+  }
   caching_ = plain_ = false;
   obstacle_ = "no memory for a cache within max_storage";
   log(LogLevel::warning, "window %s is not cached: %s", window_label(identity_.id).c_str(),

@@ -38,6 +38,8 @@ class WindowLock : public OptionalLock {
   explicit WindowLock(std::mutex& mutex) : OptionalLock(context.threaded ? &mutex : nullptr) {}
 };
 
+enum class PassedBy : uint8_t { never, in_pause, always };
+
 class Window {
  public:
   // `obstacle` says why nothing may ever be cached (a shared-memory window, ...); empty if caching
@@ -165,6 +167,7 @@ class Window {
     cached_.share(std::move(shared));
     shares_ = cached_.shared() != nullptr;
     why_unshared_ = why_not;
+    count_as_serving();
   }
   bool shares() const { return shares_; }
 
@@ -228,6 +231,10 @@ class Window {
     own_gets_ += caching() ? 1 : 0;
     return true;
   }
+  // Its part that counts, for a get from another rank.
+  [[gnu::always_inline]] bool pause_takes(MPI_Datatype type, MPI_Count count) {
+    return pause_.takes(type, count);
+  }
   // Like get_passes(), for a get of a datatype that the fast path does not know.
   bool pause_takes(const GetCall& call) {
     return pause_.on() &&
@@ -237,22 +244,29 @@ class Window {
     wrote_unnoted_ = true;
     unflushed_.wrote(target);
   }
+  // Writes from before this pause may be outstanding.
+  bool wrote_before_pause() const { return wrote_before_pause_; }
   // No write is told of from now on.
   void writes_pass_untold() {
     wrote_unnoted_ = true;
     unflushed_.wrote_untold();
   }
-  // A synchronisation has completed everything at these targets, perhaps during a pause.
+  // A synchronisation has completed everything at these targets, perhaps during a pause; certainly
+  // during one, and nothing from before it.
   void completed_unnoted(Targets targets) {
-    unflushed_.completed(targets);
+    completed_in_pause(targets);
     if (wrote_before_pause_) [[unlikely]]
       completed_before_pause(targets);
   }
-  // No call on this window matters to any cache, nor must any lock go down before it
-  // (mpi/rma/straight.h).
-  bool may_be_passed_by() const {
-    return paused() && !caching() && context.learns_nothing() && !locks_wait() &&
-           context.coherence.nobody_ever_reads();
+  void completed_in_pause(Targets targets) { unflushed_.completed(targets); }
+  // Whether calls on this window may pass all caches by, as no lock must go down before them
+  // (mpi/rma/straight.h): always, if they matter to none; in this pause, if nothing that any window
+  // caches is served before the window or its cache is counted in context.serving_windows.
+  PassedBy passed_by() const {
+    if (!paused() || locks_wait()) return PassedBy::never;
+    if (!caching() && context.learns_nothing() && context.coherence.nobody_ever_reads())
+      return PassedBy::always;
+    return context.serving_windows == 0 ? PassedBy::in_pause : PassedBy::never;
   }
   void flush_passed() { ++counters_.syncs_passed; }
   // Like flush_passed(), for a deferred lock that is passed to MPI. Takes the lock itself.
@@ -408,10 +422,12 @@ class Window {
 
  private:
   void count_as_open(int by) const;
+  void count_as_serving();
   // Sets the mode regardless of what is outstanding, which set_mode() takes care of.
   void adopt_mode(Mode mode);
   void pause(MPI_Datatype type, uint64_t bytes);
   void pause_of_others();
+  void begin_pause();
   void completed_before_pause(Targets targets);
   void note_own_get();
   // Too few gets repeat, and no quiet phase is expected, or none would help.
@@ -483,6 +499,7 @@ class Window {
   bool transparent_ = false;   // mode transparent or coherent: plain hits in quiet phases only
   bool keeps_ = false;         // data that was read survives acquires (mpi/coherence)
   bool shares_ = false;        // a cache with other ranks of the node
+  bool serving_ = false;       // is counted in context.serving_windows
   bool parts_follow_ = false;  // the last plain hit was on a part of an entry
   const bool observed_ = context.observer.wanted();
   Pause pause_;
