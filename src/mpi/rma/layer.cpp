@@ -67,16 +67,26 @@ void forget_straight() {
   straight_in_pause.forget();
 }
 
+void open_straight(MPI_Win handle, EngineWindow* window) {
+  Window* const cached = context.windows.find(handle);
+  if (cached == nullptr) return;
+  switch (cached->passed_by()) {
+    case PassedBy::always:
+      return straight.use(handle, window, cached);
+    case PassedBy::in_pause:
+      return straight_in_pause.use(handle, window, cached);
+    case PassedBy::never:
+      return;
+  }
+}
+
 EngineWindow* engine_window(MPI_Win handle) {
   if (EngineWindow* const window = recent_window(handle); window != nullptr) return window;
   EngineWindow* const window = engine_layer().windows.find(handle_bits(handle));
   if (window == nullptr || context.threaded) return window;
   recent = {handle, window};
   forget_straight();
-  if (Window* const cached = context.windows.find(handle); cached != nullptr && is_on_top()) {
-    straight.use(handle, window, cached);
-    straight_in_pause.use(handle, window, cached);
-  }
+  if (is_on_top()) open_straight(handle, window);
   return window;
 }
 
