@@ -68,7 +68,7 @@ class Coherence {
   bool nobody_ever_reads() const { return boards_.load(std::memory_order_relaxed) == 0; }
   // Like somebody_reads(), from a single pair of words; also true if others would have to be read.
   [[gnu::always_inline]] bool somebody_may_read() const {
-    return Board::has_readers(words_of_readers_.load(std::memory_order_acquire));
+    return Board::has_readers(words_of_readers());
   }
   // Returns that pair, which is valid until a window is created.
   const uint64_t* words_of_readers() const {

@@ -251,13 +251,13 @@ class Window {
     wrote_unnoted_ = true;
     unflushed_.wrote_untold();
   }
-  // A synchronisation has completed everything at these targets, perhaps during a pause; certainly
-  // during one, and nothing from before it.
+  // A synchronisation has completed everything at these targets, perhaps during a pause.
   void completed_unnoted(Targets targets) {
     completed_in_pause(targets);
     if (wrote_before_pause_) [[unlikely]]
       completed_before_pause(targets);
   }
+  // The same where nothing from before the pause was outstanding.
   void completed_in_pause(Targets targets) { unflushed_.completed(targets); }
   // Whether calls on this window may pass all caches by, as no lock must go down before them
   // (mpi/rma/straight.h): always, if they matter to none; in this pause, if nothing that any window
