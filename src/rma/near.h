@@ -88,7 +88,7 @@ struct Near {
  private:
   // Called before the lock's word is changed. Only ranks that look after this process has ended
   // must see it, and they see everything the process did, so program order is enough.
-  void say_unsure() {
+  [[gnu::always_inline]] void say_unsure() {
     holds->store(Held::unsure, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }

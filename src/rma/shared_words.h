@@ -53,7 +53,9 @@ class Mutex {
 // died while taking or releasing it: nobody knows who has it, so nobody gets it any more.
 class LockWord {
  public:
-  bool try_take(LockType type) { return take(type, exclusive | queue | lost); }
+  [[gnu::always_inline]] bool try_take(LockType type) {
+    return take(type, exclusive | queue | lost);
+  }
   // For the first rank of the queue, and those that overtake it.
   bool try_take_in_turn(LockType type) { return take(type, exclusive | lost); }
   // Returns true if anybody is in the queue: LockQueue::grant must follow.

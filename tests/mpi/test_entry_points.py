@@ -134,7 +134,7 @@ def written_by_hand(row):
     )
     code = re.search(rf"^int {row.symbol}\(.*?\n}}\n", text, re.S | re.M).group()
     # Who goes straight to the engine's memory else (below).
-    long_way = re.search(r"return (long_\w+)\(", code)
+    long_way = re.search(r": (long_\w+)\(", code)
     if long_way:
         pattern = rf"^\[\[gnu::noinline\]\] int {long_way.group(1)}\(.*?\n}}\n"
         code = re.search(pattern, text, re.S | re.M).group()

@@ -39,16 +39,15 @@ class Epochs {
   void fence(bool opens, bool met = false) { fence_ = opens, fence_met_ = met; }
   // `remembered`: what is served before it is certainly held will be fetched again where another
   // rank's epoch came between.
-  void lock(uint32_t target, bool is_exclusive, bool is_remembered = false) {
+  [[gnu::always_inline]] void lock(uint32_t target, bool is_exclusive, bool is_remembered = false) {
     fence_ = false;
-    targets_[target].held_in = 0;
-    set(target, locked, true);
-    set(target, exclusive | exclusively, is_exclusive);
-    set(target, remembered, is_remembered);
+    Target& its = targets_[target];
+    its.held_in = 0;
+    const unsigned others = its.flags & ~unsigned{of_a_lock};
+    const unsigned how = is_exclusive ? exclusive | exclusively : 0;
+    its.flags = static_cast<uint8_t>(others | locked | how | (is_remembered ? remembered : 0));
   }
-  void unlock(uint32_t target) {
-    set(target, locked | exclusive | exclusively | remembered, false);
-  }
+  void unlock(uint32_t target) { set(target, of_a_lock, false); }
   void start(std::span<const int> targets);
   void complete();
 
@@ -185,6 +184,7 @@ class Epochs {
   static constexpr uint8_t listed = 32;       // in touched_
   static constexpr uint8_t exclusively = 64;  // MPI_Win_lock, exclusively
   static constexpr uint8_t remembered = 128;  // what is served under it
+  static constexpr uint8_t of_a_lock = locked | exclusive | exclusively | remembered;
 
   struct Target {
     uint64_t last_get = 0, last_write = 0;  // numbers of the last get and write

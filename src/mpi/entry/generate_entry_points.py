@@ -263,12 +263,10 @@ STRAIGHT = {
 }
 
 
-STRAIGHT_PATHS = ("straight", "straight_in_pause")
-
-
 def straight_or(row, head, body):
-    """Return a function that first tries the direct way, and calls `body` out of line, so that the
-    direct way need not save its registers."""
+    """Return functions with the same parameters, each of which ends by jumping to the next one, so
+    that a call saves no registers for what it does not need: the program's call, which may go
+    straight to memory, then one that does so in a pause, then `body`."""
     way = STRAIGHT.get(row.name.removesuffix("_c"))
     if not way:
         return f"{head}{body}}}\n"
@@ -276,9 +274,11 @@ def straight_or(row, head, body):
     return (
         f"[[gnu::noinline]] static int long_{row.name}({row.parameter_text}) {{\n"
         f"{body}}}\n\n"
+        f"[[gnu::noinline]] static int paused_{row.name}({row.parameter_text}) {{\n"
+        f"  if (straight_in_pause.{way}({arguments})) [[likely]] return MPI_SUCCESS;\n"
+        f"  return long_{row.name}({arguments});\n}}\n\n"
         f"{head}  if (straight.{way}({arguments})) [[likely]] return MPI_SUCCESS;\n"
-        f"  if (straight_in_pause.{way}({arguments})) return MPI_SUCCESS;\n"
-        f"  return long_{row.name}({arguments});\n}}\n"
+        f"  return straight_in_pause.is_of(win) ? paused_{row.name}({arguments}) : long_{row.name}({arguments});\n}}\n"
     )
 
 
@@ -323,19 +323,19 @@ def get(row):
         f"  if ({passes.format('context.last_window')}  return slow_{row.name}({names});\n}}\n\n"
         + (
             "".join(
-                f"[[gnu::noinline]] static int near_{path}_{row.name}({row.parameter_text}) {{\n"
+                f"[[gnu::noinline]] static int {name}_many_{row.name}({row.parameter_text}) {{\n"
                 f"  if ({path}.get_many({names})) return MPI_SUCCESS;\n"
                 f"  return unnoted_{row.name}({names});\n}}\n\n"
-                for path in STRAIGHT_PATHS
+                for name, path in (("near", "straight"), ("paused", "straight_in_pause"))
             )
-            + f"[[gnu::noinline]] static int hit_or_slow_{row.name}({row.parameter_text}) {{\n{hit}}}\n\n"
+            + f"[[gnu::noinline]] static int paused_{row.name}({row.parameter_text}) {{\n"
+            f"  if (straight_in_pause.get({names})) [[likely]] return MPI_SUCCESS;\n"
+            f"  return paused_many_{row.name}({names});\n}}\n\n"
+            f"[[gnu::noinline]] static int hit_or_slow_{row.name}({row.parameter_text}) {{\n{hit}}}\n\n"
             f"{head}  if (straight.get({names})) [[likely]] return MPI_SUCCESS;\n"
-            f"  if (straight_in_pause.get({names})) return MPI_SUCCESS;\n"
-            + "".join(
-                f"  if ({path}.is_of(win)) return near_{path}_{row.name}({names});\n"
-                for path in STRAIGHT_PATHS
-            )
-            + f"  return hit_or_slow_{row.name}({names});\n}}\n"
+            f"  if (straight.is_of(win)) return near_many_{row.name}({names});\n"
+            f"  if (straight_in_pause.is_of(win)) return paused_{row.name}({names});\n"
+            f"  return hit_or_slow_{row.name}({names});\n}}\n"
             if plain
             else f"{head}{hit}}}\n"
         )

@@ -309,6 +309,30 @@ int unlocked(Window& window, int rank) {
       [](Window& window, Targets) { window.epochs().unlock_all(); });
 }
 
+// Calls that go straight to it in a pause, out of line, so that others save no registers for them.
+
+[[gnu::noinline]] int paused_flush(int rank, MPI_Win win) {
+  return straight_in_pause.flush(rank, win) ? MPI_SUCCESS : long_flush(rank, win);
+}
+
+[[gnu::noinline]] int paused_lock(int lock_type, int rank, int assert, MPI_Win win) {
+  return straight_in_pause.lock(lock_type, rank, assert, win)
+             ? MPI_SUCCESS
+             : long_lock(lock_type, rank, assert, win);
+}
+
+[[gnu::noinline]] int paused_unlock(int rank, MPI_Win win) {
+  return straight_in_pause.unlock(rank, win) ? MPI_SUCCESS : long_unlock(rank, win);
+}
+
+[[gnu::noinline]] int paused_lock_all(int assert, MPI_Win win) {
+  return straight_in_pause.lock_all(assert, win) ? MPI_SUCCESS : long_lock_all(assert, win);
+}
+
+[[gnu::noinline]] int paused_unlock_all(MPI_Win win) {
+  return straight_in_pause.unlock_all(win) ? MPI_SUCCESS : long_unlock_all(win);
+}
+
 }  // namespace
 }  // namespace nearcache::mpi
 
@@ -319,30 +343,29 @@ using nearcache::TraceSync;
 extern "C" {
 
 int MPI_Win_flush(int rank, MPI_Win win) {
-  if (straight.flush(rank, win) || straight_in_pause.flush(rank, win)) return MPI_SUCCESS;
-  return long_flush(rank, win);
+  if (straight.flush(rank, win)) return MPI_SUCCESS;
+  return straight_in_pause.is_of(win) ? paused_flush(rank, win) : long_flush(rank, win);
 }
 
 int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
-  if (straight.lock(lock_type, rank, assert, win) ||
-      straight_in_pause.lock(lock_type, rank, assert, win))
-    return MPI_SUCCESS;
-  return long_lock(lock_type, rank, assert, win);
+  if (straight.lock(lock_type, rank, assert, win)) return MPI_SUCCESS;
+  return straight_in_pause.is_of(win) ? paused_lock(lock_type, rank, assert, win)
+                                      : long_lock(lock_type, rank, assert, win);
 }
 
 int MPI_Win_unlock(int rank, MPI_Win win) {
-  if (straight.unlock(rank, win) || straight_in_pause.unlock(rank, win)) return MPI_SUCCESS;
-  return long_unlock(rank, win);
+  if (straight.unlock(rank, win)) return MPI_SUCCESS;
+  return straight_in_pause.is_of(win) ? paused_unlock(rank, win) : long_unlock(rank, win);
 }
 
 int MPI_Win_lock_all(int assert, MPI_Win win) {
-  if (straight.lock_all(assert, win) || straight_in_pause.lock_all(assert, win)) return MPI_SUCCESS;
-  return long_lock_all(assert, win);
+  if (straight.lock_all(assert, win)) return MPI_SUCCESS;
+  return straight_in_pause.is_of(win) ? paused_lock_all(assert, win) : long_lock_all(assert, win);
 }
 
 int MPI_Win_unlock_all(MPI_Win win) {
-  if (straight.unlock_all(win) || straight_in_pause.unlock_all(win)) return MPI_SUCCESS;
-  return long_unlock_all(win);
+  if (straight.unlock_all(win)) return MPI_SUCCESS;
+  return straight_in_pause.is_of(win) ? paused_unlock_all(win) : long_unlock_all(win);
 }
 
 int MPI_Win_flush_local(int rank, MPI_Win win) {

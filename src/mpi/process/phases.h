@@ -89,7 +89,7 @@ class Phases {
     locked();
   }
   // This rank has locked exclusively, and nobody had to be notified.
-  void locked() { locked_in_ = phase_ + 1; }
+  [[gnu::always_inline]] void locked() { locked_in_ = phase_ + 1; }
   // Returns whether it has done so in this phase; with several threads there is only one phase.
   bool locked_exclusively() const { return locked_in_ > phase_; }
 
