@@ -20,6 +20,8 @@ namespace TEST_FILE {
 
 constexpr uint64_t page = 4096, regions_of_pages = 64;
 
+Allowance plenty() { return {1, INT64_MAX / 2, clock_ticks()}; }
+
 class OwnStoresTest : public testing::Test {
  protected:
   static constexpr uint64_t bytes = regions_of_pages * page;
@@ -48,7 +50,7 @@ class OwnStoresTest : public testing::Test {
     for (int tries = 0; tries < 50 && (!own || own->volatile_regions() != written.size());
          ++tries) {
       last_usable = 0;
-      own.emplace(memory, bytes, regions, &words, &tracker);
+      own.emplace(memory, bytes, regions, &words, &tracker, &watching);
       own->look();
       for (int i = 0; i < 8; ++i) {
         for (const uint32_t region : written) memory[region * page] = static_cast<unsigned char>(i);
@@ -62,12 +64,13 @@ class OwnStoresTest : public testing::Test {
   VersionWords words{};
   unsigned char* memory = nullptr;
   WriteTracker tracker;
+  Allowance watching = plenty();
   Regions regions{bytes};
 };
 
 TEST_F(OwnStoresTest, NoPageLiesInTwoRegionsWhereverTheMemoryBegins) {
   for (const uint64_t lead : {uint64_t{0}, uint64_t{16}, page - 8}) {
-    OwnStores own(memory + lead, bytes, regions, &words, &tracker);
+    OwnStores own(memory + lead, bytes, regions, &words, &tracker, &watching);
     own.look();
     for (const uint64_t at : {uint64_t{0}, page - 1, page, 5 * page + 20, 62 * page + 5}) {
       const VersionWords before = words;
@@ -83,7 +86,7 @@ TEST_F(OwnStoresTest, NoPageLiesInTwoRegionsWhereverTheMemoryBegins) {
 }
 
 TEST_F(OwnStoresTest, EverythingIsVolatileUntilTheFirstLook) {
-  OwnStores own(memory, bytes, regions, &words, &tracker);
+  OwnStores own(memory, bytes, regions, &words, &tracker, &watching);
   for (uint32_t region = 0; region < VersionWords::regions; ++region)
     EXPECT_FALSE(words.usable(region));
   own.look();
@@ -92,7 +95,7 @@ TEST_F(OwnStoresTest, EverythingIsVolatileUntilTheFirstLook) {
 }
 
 TEST_F(OwnStoresTest, AStoreChangesItsRegionAtTheNextLookAndNoOther) {
-  OwnStores own(memory, bytes, regions, &words, &tracker);
+  OwnStores own(memory, bytes, regions, &words, &tracker, &watching);
   own.look();
   const VersionWords before = words;
   memory[5 * page + 17] = 1;
@@ -107,7 +110,7 @@ TEST_F(OwnStoresTest, AStoreChangesItsRegionAtTheNextLookAndNoOther) {
 }
 
 TEST_F(OwnStoresTest, AStoreOfTheSameValueAndBackIsOne) {
-  OwnStores own(memory, bytes, regions, &words, &tracker);
+  OwnStores own(memory, bytes, regions, &words, &tracker, &watching);
   own.look();
   const VersionWords before = words;
   *static_cast<volatile unsigned char*>(memory) = 7;
@@ -117,7 +120,7 @@ TEST_F(OwnStoresTest, AStoreOfTheSameValueAndBackIsOne) {
 }
 
 TEST_F(OwnStoresTest, ReadsAndOtherThreadsAreSeen) {
-  OwnStores own(memory, bytes, regions, &words, &tracker);
+  OwnStores own(memory, bytes, regions, &words, &tracker, &watching);
   own.look();
   const VersionWords before = words;
   std::thread([&] { memory[9 * page] = 1; }).join();
@@ -131,7 +134,7 @@ TEST_F(OwnStoresTest, ReadsAndOtherThreadsAreSeen) {
 }
 
 TEST_F(OwnStoresTest, MemoryThatIsMappedAnewHasChanged) {
-  OwnStores own(memory, bytes, regions, &words, &tracker);
+  OwnStores own(memory, bytes, regions, &words, &tracker, &watching);
   memory[3 * page] = 1;
   own.look();
   const VersionWords before = words;
@@ -150,7 +153,7 @@ TEST_F(OwnStoresTest, HugePagesAreSeen) {
   std::memset(aligned, 1, huge);
   {
     VersionWords its{};
-    OwnStores own(aligned, huge, Regions(huge), &its, &tracker);
+    OwnStores own(aligned, huge, Regions(huge), &its, &tracker, &watching);
     own.look();
     const VersionWords before = its;
     aligned[huge / 2] = 2;
@@ -161,7 +164,7 @@ TEST_F(OwnStoresTest, HugePagesAreSeen) {
 }
 
 TEST_F(OwnStoresTest, AWindowThatBeginsAndEndsInPagesIsWatchedWhole) {
-  OwnStores own(memory + 100, 3 * page, Regions(3 * page), &words, &tracker);
+  OwnStores own(memory + 100, 3 * page, Regions(3 * page), &words, &tracker, &watching);
   own.look();
   for (const uint64_t at : {uint64_t{0}, 3 * page - 1}) {
     const VersionWords before = words;
@@ -188,7 +191,7 @@ TEST_F(OwnStoresTest, ARegionThatIsWrittenAllTheTimeBecomesVolatileAndThenIsTrie
 }
 
 TEST_F(OwnStoresTest, WhatCallsWriteChangesAtTheNextLook) {
-  OwnStores own(memory, bytes, regions, &words, &tracker);
+  OwnStores own(memory, bytes, regions, &words, &tracker, &watching);
   own.look();
   const VersionWords before = words;
   own.will_have_changed(own.regions_of(memory + 7 * page, 1));
@@ -198,7 +201,7 @@ TEST_F(OwnStoresTest, WhatCallsWriteChangesAtTheNextLook) {
 }
 
 TEST_F(OwnStoresTest, WhatIsVolatileForGoodStaysSo) {
-  OwnStores own(memory, bytes, regions, &words, &tracker);
+  OwnStores own(memory, bytes, regions, &words, &tracker, &watching);
   own.look();
   own.never(uint64_t{1} << 4);
   for (int i = 0; i < 20; ++i) own.look();
@@ -223,7 +226,7 @@ TEST_F(OwnStoresTest, WhatIsVolatileForAWhileMayBecomeSoForGood) {
 }
 
 TEST_F(OwnStoresTest, BuffersAreFoundWhereverTheyBegin) {
-  OwnStores own(memory + page, 2 * page, Regions(2 * page), &words, &tracker);
+  OwnStores own(memory + page, 2 * page, Regions(2 * page), &words, &tracker, &watching);
   EXPECT_EQ(own.regions_of(memory, page), 0u);
   EXPECT_NE(own.regions_of(memory, page + 1), 0u);
   EXPECT_EQ(own.regions_of(memory + 3 * page, 10), 0u);
@@ -236,8 +239,9 @@ TEST(OwnStoresWithoutTheKernel, AreNeverWatched) {
   std::vector<unsigned char> memory(10 * page);
   VersionWords words{};
   WriteTracker tracker;
+  Allowance watching = plenty();
   tracker.use_checksums_only();
-  OwnStores own(memory.data(), memory.size(), Regions(memory.size()), &words, &tracker);
+  OwnStores own(memory.data(), memory.size(), Regions(memory.size()), &words, &tracker, &watching);
   for (int i = 0; i < 3; ++i) own.look();
   EXPECT_FALSE(words.usable(0));
   EXPECT_NE(own.why_never(), "");
@@ -246,10 +250,38 @@ TEST(OwnStoresWithoutTheKernel, AreNeverWatched) {
 TEST(OwnStoresWithoutMemory, HaveNothingThatChanges) {
   VersionWords words{};
   WriteTracker tracker;
-  OwnStores own(nullptr, 0, Regions(1 << 20), &words, &tracker);
+  Allowance watching = plenty();
+  OwnStores own(nullptr, 0, Regions(1 << 20), &words, &tracker, &watching);
   own.look();
   EXPECT_TRUE(words.usable(0));
   EXPECT_EQ(own.volatile_regions(), 0u);
+}
+
+// Without time left, a window is not watched, until there is some again.
+TEST_F(OwnStoresTest, BeginningToWatchTakesItsShareOfTheTime) {
+  constexpr uint64_t never = uint64_t{1} << 60;
+  Allowance once(never, 0, clock_ticks());
+  VersionWords other{};
+  OwnStores first(memory, 8 * page, Regions(8 * page), &words, &tracker, &once);
+  OwnStores second(memory + 8 * page, 8 * page, Regions(8 * page), &other, &tracker, &once);
+  first.look();
+  EXPECT_TRUE(words.usable(0));
+  for (int i = 0; i < 3; ++i) second.look();
+  EXPECT_FALSE(other.usable(0));
+  EXPECT_EQ(second.why_never(), "");
+  once = plenty();
+  second.look();
+  EXPECT_TRUE(other.usable(0));
+}
+
+TEST_F(OwnStoresTest, EndingToWatchTakesItsShareOfTheTime) {
+  Allowance once(uint64_t{1} << 60, 0, clock_ticks());
+  std::optional<OwnStores> first(std::in_place, memory, bytes, regions, &words, &tracker,
+                                 &watching);
+  first->look();
+  watching = once;
+  first.reset();
+  EXPECT_FALSE(watching.left(clock_ticks()));
 }
 
 // A reader that has seen a version sees another one after any store and look.
@@ -263,7 +295,7 @@ TEST_F(OwnStoresTest, RandomStoresAreNeverMissed) {
     // A slow machine looks rarely; whatever it is like, a new owner's first looks take place.
     if (round % 500 == 0) {
       if (own) changes += own->changes();
-      own.emplace(memory + 10, bytes - 20, regions, &words, &tracker);
+      own.emplace(memory + 10, bytes - 20, regions, &words, &tracker, &watching);
       known = words;
     }
     for (uint64_t i = random() % 4; i > 0; --i)

@@ -15,8 +15,8 @@ namespace nearcache::mpi {
 namespace {
 
 // one part in this many of the time may go into announcing writes to readers
-constexpr uint64_t closing_share = 100;
-constexpr uint64_t closing_at_once_ns = 500000;
+constexpr uint64_t allowed_share = 100;
+constexpr uint64_t allowed_at_once_ns = 500000;
 
 }  // namespace
 
@@ -53,11 +53,12 @@ Board* Coherence::board_for(MPI_Comm comm, const std::vector<int>& members) {
   return board_[count].get();
 }
 
-Allowance* Coherence::closing() {
-  if (closing_ == nullptr)
-    closing_ =
-        std::make_unique<Allowance>(closing_share, ns_to_ticks(closing_at_once_ns), clock_ticks());
-  return closing_.get();
+Allowances* Coherence::allowances() {
+  if (allowances_ == nullptr) {
+    const Allowance each(allowed_share, ns_to_ticks(allowed_at_once_ns), clock_ticks());
+    allowances_ = std::make_unique<Allowances>(Allowances{each, each});
+  }
+  return allowances_.get();
 }
 
 static constexpr const char* also_of_another = "another window has a part of its memory";

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/allowance.h"
+#include "mpi/coherence/allowances.h"
 #include "mpi/coherence/board.h"
 #include "mpi/mpi_api.h"
 #include "telemetry/write_tracker.h"
@@ -52,7 +53,7 @@ class Coherence {
   // One tracker for all users in the process, because the kernel reports to only one.
   WriteTracker* tracker() { return &tracker_; }
   std::mutex& mutex() { return mutex_; }
-  Allowance* closing();
+  Allowances* allowances();
 
   // --- Effects of other calls. ---
 
@@ -120,7 +121,7 @@ class Coherence {
   std::vector<Exposed> exposed_;
   WriteTracker tracker_;
   std::mutex mutex_;  // guards exposed_, and coherent windows in programs with threads
-  std::unique_ptr<Allowance> closing_;
+  std::unique_ptr<Allowances> allowances_;
 };
 
 }  // namespace nearcache::mpi

@@ -29,14 +29,15 @@ constexpr size_t most_at_once = 64;  // targets whose words are read together
 }  // namespace
 
 CoherentWindow::CoherentWindow(Window* window, Board* board, uint32_t slot, Regions regions,
-                               Memory memory, WriteTracker* tracker, Allowance* closing)
+                               Memory memory, WriteTracker* tracker, Allowances* allowances)
     : window_(*window),
       board_(board),
       slot_(slot),
       regions_(regions),
-      own_(memory.base, memory.bytes, regions, &board->slot(slot).words, tracker),
+      own_(memory.base, memory.bytes, regions, &board->slot(slot).words, tracker,
+           &allowances->watching),
       written_(board->ranks()),
-      closing_(*closing),
+      closing_(allowances->closing),
       repeats_wanted_(repeats_before_asking()) {
   window_.tell_of_arrivals(&repeats_);
 }

@@ -11,6 +11,7 @@
 #include "base/allowance.h"
 #include "cache/get/repeats.h"
 #include "cache/get/versions.h"
+#include "mpi/coherence/allowances.h"
 #include "mpi/coherence/board.h"
 #include "mpi/coherence/own_stores.h"
 #include "mpi/mpi_api.h"
@@ -26,7 +27,7 @@ class CoherentWindow {
     uint64_t bytes;
   };
   CoherentWindow(Window* window, Board* board, uint32_t slot, Regions regions, Memory memory,
-                 WriteTracker* tracker, Allowance* closing);
+                 WriteTracker* tracker, Allowances* allowances);
   ~CoherentWindow();
   CoherentWindow(const CoherentWindow&) = delete;
   CoherentWindow& operator=(const CoherentWindow&) = delete;

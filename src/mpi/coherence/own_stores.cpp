@@ -15,9 +15,12 @@ namespace {
 // Looks may take one part in this many of the time, and faults on watched pages as much again.
 constexpr uint64_t share_of_time = 100;
 constexpr uint64_t looks_at_once_ns = 500000, faults_at_once_ns = 170000;
-constexpr uint64_t longest_look_ns = 200000;  // beyond it, the process had lost the processor
-constexpr uint64_t fault_ns = 1000;           // the first store to a page after a look
-constexpr uint32_t most_dirty_looks = 4;      // consecutive; then a region is volatile
+// A look takes no longer than this and its time for each MiB, nor do beginning and ending to watch:
+// beyond that, the process had lost the processor.
+constexpr uint64_t longest_look_ns = 200000;
+constexpr uint64_t look_ns = 2000, begin_ns = 8000;
+constexpr uint64_t fault_ns = 1000;       // the first store to a page after a look
+constexpr uint32_t most_dirty_looks = 4;  // consecutive; then a region is volatile
 constexpr uint64_t least_back_off_ns = 1000000, most_back_off_ns = 4000000000;
 
 const uint64_t page = kernel_page();
@@ -25,7 +28,7 @@ const uint64_t page = kernel_page();
 }  // namespace
 
 OwnStores::OwnStores(const void* base, uint64_t bytes, Regions regions, VersionWords* words,
-                     WriteTracker* tracker)
+                     WriteTracker* tracker, Allowance* watching)
     : base_(reinterpret_cast<uintptr_t>(base)),
       bytes_(bytes),
       regions_(regions.led_by(regions.lead_of(base_, page))),
@@ -33,14 +36,23 @@ OwnStores::OwnStores(const void* base, uint64_t bytes, Regions regions, VersionW
       tracker_(tracker),
       mine_(regions_.mask(0, static_cast<int64_t>(bytes))),
       looking_(share_of_time, ns_to_ticks(looks_at_once_ns), clock_ticks()),
-      faulting_(share_of_time, ns_to_ticks(faults_at_once_ns), clock_ticks()) {
+      faulting_(share_of_time, ns_to_ticks(faults_at_once_ns), clock_ticks()),
+      watching_(*watching) {
   words_->fill(0);  // regions without memory never change
   each_region(mine_, [&](uint32_t region) { (*words_)[region] = VersionWords::not_watched; });
   __atomic_store_n(&words->lead, 1 + regions.lead_of(base_, page), __ATOMIC_RELEASE);
 }
 
 OwnStores::~OwnStores() {
-  if (range_ >= 0) tracker_->unwatch(range_);
+  if (range_ < 0) return;
+  const uint64_t now = clock_ticks();
+  tracker_->unwatch(range_);
+  watching_.spent(ticks_since(now, begin_ns));
+}
+
+uint64_t OwnStores::ticks_since(uint64_t begin, uint64_t ns_of_a_mebibyte) const {
+  const uint64_t most_ns = longest_look_ns + (bytes_ >> 20) * ns_of_a_mebibyte;
+  return std::min(clock_ticks() - begin, ns_to_ticks(most_ns));
 }
 
 uint32_t OwnStores::volatile_regions() const {
@@ -68,6 +80,7 @@ uint64_t OwnStores::regions_of(const void* from, uint64_t bytes) const {
 // Watches the whole pages that the memory lies in. Stores to other data on these pages only cause
 // some regions to look changed.
 void OwnStores::begin(uint64_t now) {
+  if (!watching_.left(now)) return;
   pages_ = round_down(base_, page);
   const uintptr_t end = round_up(base_ + bytes_, page);
   range_ = tracker_->watch_by_protection(reinterpret_cast<const void*>(pages_), end - pages_);
@@ -81,6 +94,7 @@ void OwnStores::begin(uint64_t now) {
     add(region, 1);  // after the pages were protected: the next look sees any later store
   });
   watched_ = regions;
+  watching_.spent(ticks_since(now, begin_ns));
 }
 
 void OwnStores::look() {
@@ -113,7 +127,7 @@ void OwnStores::look() {
     for (Region& region : state_) region.heat /= 2;
   }
   if (faulting_.left(now)) watch_again(now);
-  looking_.spent(std::min(clock_ticks() - now, ns_to_ticks(longest_look_ns)));
+  looking_.spent(ticks_since(now, look_ns));
   faulting_.spent(dirty_pages_ * ns_to_ticks(fault_ns));
 }
 

@@ -23,9 +23,10 @@ namespace nearcache::mpi {
 class OwnStores {
  public:
   // Watches [base, base + bytes). `words`: this rank's version words, which readers read; initially
-  // all regions are volatile.
+  // all regions are volatile. `watching`: the time that the process may spend on beginning and
+  // ending to watch windows, in ticks; while it is used up, none begins to be watched.
   OwnStores(const void* base, uint64_t bytes, Regions regions, VersionWords* words,
-            WriteTracker* tracker);
+            WriteTracker* tracker, Allowance* watching);
   ~OwnStores();
   OwnStores(const OwnStores&) = delete;
   OwnStores& operator=(const OwnStores&) = delete;
@@ -54,6 +55,7 @@ class OwnStores {
     uint64_t retry_at = 0, back_off = 0, calm_since = 0;  // in ticks
   };
   void begin(uint64_t now);
+  uint64_t ticks_since(uint64_t begin, uint64_t ns_of_a_mebibyte) const;
   void add(uint32_t region, uint64_t value) {
     __atomic_store_n(&(*words_)[region], (*words_)[region] + value, __ATOMIC_RELEASE);
   }
@@ -79,6 +81,7 @@ class OwnStores {
   uint64_t dirty_pages_ = 0;  // seen in the current look
   std::array<Region, VersionWords::regions> state_{};
   Allowance looking_, faulting_;
+  Allowance& watching_;
   uint32_t looks_of_heat_ = 0;
   std::string why_never_;
   uint64_t looks_ = 0, changes_ = 0;

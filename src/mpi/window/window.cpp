@@ -140,8 +140,9 @@ void Window::reset() {
 
 void Window::become_coherent(Board* board, uint32_t slot, Regions regions,
                              CoherentWindow::Memory memory) {
-  coherent_ = std::make_unique<CoherentWindow>(
-      this, board, slot, regions, memory, context.coherence.tracker(), context.coherence.closing());
+  coherent_ =
+      std::make_unique<CoherentWindow>(this, board, slot, regions, memory,
+                                       context.coherence.tracker(), context.coherence.allowances());
 }
 
 std::string Window::why_incoherent() const {
