@@ -123,7 +123,8 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
   if (!epochs().open(get.key.target)) return pass(call.target, {}, request);
   if (transparent_ && locks_deferred() && !may_be_served_unlocked(call, request)) [[unlikely]]
     return pass(call.target, get, request);
-  if (request && host_has(HostDefect::rget_before_data) && !of_predefined_types(call))
+  if (request && !identity_.by_engine && host_has(HostDefect::rget_before_data) &&
+      !of_predefined_types(call))
     return pass(call.target, get, request);
   if (bypassed(get) || !ensure_cache()) return pass(call.target, get, request);
   if (coherent_ != nullptr) {
