@@ -489,8 +489,9 @@ void fetch_of_a_pause(const std::function<void(MPI_Win)>& complete) {
 
 // By fetches from one window the reader learns of the owner's stores to another one, which nobody
 // tells of. The first pauses, as the reader has read only its own memory; the second keeps what it
-// had, and pauses as well, goes on, or got its cache only later.
-enum class Second : uint8_t { pauses, goes_on, is_late };
+// had, and pauses as well, even is used in turn with the first, goes on, or got its cache only
+// later.
+enum class Second : uint8_t { pauses, pauses_in_turn, goes_on, is_late };
 void fetches_of_a_pause_beside_a_cache(Second second) {
   with_window(true, [&](Window& window) {
     Window other{};
@@ -521,20 +522,23 @@ void fetches_of_a_pause_beside_a_cache(Second second) {
       if (second != Second::is_late) pause(other);
       fetch_often();
       get_and_flush(window, &found);  // what the fetches told of is over
-      if (second == Second::pauses) pause(window);
+      if (second == Second::pauses || second == Second::pauses_in_turn) pause(window);
       fetch_often();
+      if (second == Second::pauses_in_turn) pause(window);
     }
-    after(reader, owner);
-    if (check::rank == owner) {
-      window.memory[place] = 1000;
-      std::atomic_thread_fence(std::memory_order_seq_cst);
-      other.memory[flag_place] = 1;
-    }
-    after(owner, reader);
-    if (check::rank == reader) {
-      EXPECT_EQ(fetch(), 1);
-      get_and_flush(window, &found);
-      EXPECT_EQ(found, 1000);
+    for (int64_t time = 1; time < 4; ++time) {
+      after(reader, owner);
+      if (check::rank == owner) {
+        window.memory[place] = 1000 * time;
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        other.memory[flag_place] = time;
+      }
+      after(owner, reader);
+      if (check::rank == reader) {
+        EXPECT_EQ(fetch(), time);
+        for (int turn = 0; turn < 10; ++turn) get_and_flush(window, &found);
+        EXPECT_EQ(found, 1000 * time);
+      }
     }
     MPI_Barrier(check::world);
     MPI_Win_unlock_all(other.win);
@@ -611,6 +615,8 @@ int main(int argc, char** argv) {
       {"fetch_of_a_pause_acquires_by_flush_all", [] { fetch_of_a_pause(MPI_Win_flush_all); }},
       {"fetches_of_a_pause_beside_a_cache_that_pauses",
        [] { fetches_of_a_pause_beside_a_cache(Second::pauses); }},
+      {"fetches_of_a_pause_beside_a_cache_in_turn",
+       [] { fetches_of_a_pause_beside_a_cache(Second::pauses_in_turn); }},
       {"fetches_of_a_pause_beside_a_cache",
        [] { fetches_of_a_pause_beside_a_cache(Second::goes_on); }},
       {"fetches_of_a_pause_beside_a_late_cache",

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -52,6 +53,28 @@ void null_handles_are_errors_of_the_window() {
   MPI_Win_unlock(to, words.win);
   EXPECT_EQ(got, 0);
   EXPECT_EQ(words.memory[0], 0);
+}
+
+// Its handle is all zeros, as that of the fast path is while there is none (mpi/rma/straight.h).
+void a_window_that_never_was_is_an_error() {
+  if (!check::cached()) return check::skip("hosts end, or find nothing wrong");
+  const MPI_Win none{};
+  int64_t word = 0, got = 0;
+  const MPI_Datatype type = MPI_INT64_T;
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  for (const int to : {INT_MIN, -1, 0}) {
+    EXPECT(MPI_Win_flush(to, none) != MPI_SUCCESS);
+    EXPECT(MPI_Win_lock(MPI_LOCK_SHARED, to, 0, none) != MPI_SUCCESS);
+    EXPECT(MPI_Win_unlock(to, none) != MPI_SUCCESS);
+    EXPECT(MPI_Put(&word, 1, type, to, 0, 1, type, none) != MPI_SUCCESS);
+    EXPECT(MPI_Get(&got, 1, type, to, 0, 1, type, none) != MPI_SUCCESS);
+    EXPECT(MPI_Accumulate(&word, 1, type, to, 0, 1, type, MPI_SUM, none) != MPI_SUCCESS);
+    EXPECT(MPI_Fetch_and_op(&word, &got, type, to, 0, MPI_SUM, none) != MPI_SUCCESS);
+    EXPECT(MPI_Compare_and_swap(&word, &word, &got, type, to, 0, none) != MPI_SUCCESS);
+  }
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
 }
 
 #if MPI_VERSION >= 4
@@ -666,6 +689,7 @@ void a_window_that_is_freed_when_mpi_ends() {
 int main(int argc, char** argv) {
   std::vector<check::Case> cases = {
       {"null_handles_are_errors_of_the_window", null_handles_are_errors_of_the_window},
+      {"a_window_that_never_was_is_an_error", a_window_that_never_was_is_an_error},
       {"failed_request_of_wait", [] { the_request_that_failed_is_named("Wait"); }},
       {"failed_request_of_waitany", [] { the_request_that_failed_is_named("Waitany"); }},
       {"failed_request_of_waitall", [] { the_request_that_failed_is_named("Waitall"); }},

@@ -67,6 +67,7 @@ ACQUIRES = [
 # Calls of a pause, which go straight to memory if the engine is there.
 PAUSES = [
     "fetches_of_a_pause_beside_a_cache_that_pauses",
+    "fetches_of_a_pause_beside_a_cache_in_turn",
     "fetches_of_a_pause_beside_a_cache",
     "fetches_of_a_pause_beside_a_late_cache",
     "put_after_many_gets_of_the_own_rank",

@@ -9,7 +9,7 @@ import pytest
 from support import launch, libfabric
 from support.programs import compiled
 
-CASES = 31
+CASES = 34
 
 
 # Whether the cache is above matters little to what is below: all ways with it are for ./test --long.

@@ -273,6 +273,7 @@ def straight_or(row, head, body):
     arguments = ", ".join(p.name for p in row.parameters)
     return (
         f"[[gnu::noinline]] static int long_{row.name}({row.parameter_text}) {{\n"
+        f"  if (straight_turns_to(win)) return {row.symbol}({arguments});\n"
         f"{body}}}\n\n"
         f"[[gnu::noinline]] static int paused_{row.name}({row.parameter_text}) {{\n"
         f"  if (straight_in_pause.{way}({arguments})) [[likely]] return MPI_SUCCESS;\n"
@@ -303,6 +304,7 @@ def get(row):
     served = "" if plain else "*request = served_request.take(), "
     known = "" if plain else "request != nullptr && served_request.shared() && "
     left = f"return {call};" if plain else f"return noted_plain({call}, request);"
+    turn = f"  if (straight_turns_to(win)) return {row.symbol}({names});\n" if plain else ""
     passes = f"passes({{}}, win, target_rank, origin_datatype, origin_count)) {left}\n"
     hit = (
         "  Window* window = context.last_window;\n"
@@ -313,13 +315,14 @@ def get(row):
     )
     return (
         f"[[gnu::noinline]] static int slow_{row.name}({row.parameter_text}) {{\n"
+        f"{turn}"
         "  const Window* last = context.last_window;\n  Window* window = find_window(win);\n"
         f"  if (window != last && {passes.format('window')}"
         f"  if ({known}plain_hit_of_another(window, last, {THE_GET})) return {served}MPI_SUCCESS;\n"
         "  if (left_alone(window)) {\n    if (window != nullptr) uncached_get(*window, target_rank, origin_datatype);\n"
         f"    note_receives({THE_GET});\n    {left}\n  }}\n"
         f"  const auto issue = [&] {{\n    note_receives({THE_GET});\n    return {call};\n  }};\n  return {work};\n}}\n\n"
-        f"[[gnu::noinline]] static int unnoted_{row.name}({row.parameter_text}) {{\n"
+        f"[[gnu::noinline]] static int unnoted_{row.name}({row.parameter_text}) {{\n{turn}"
         f"  if ({passes.format('context.last_window')}  return slow_{row.name}({names});\n}}\n\n"
         + (
             "".join(

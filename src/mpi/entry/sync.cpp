@@ -236,21 +236,31 @@ int unlocked(Window& window, int rank) {
 
 // The slow paths, for calls that do not go straight to the engine (mpi/rma/straight.h).
 
-[[gnu::noinline]] int long_flush(int rank, MPI_Win win) {
-  // The hot paths: a flush that completes nothing of interest to anybody, and one that follows a
-  // hit.
-  Window* window = context.last_window;
-  if (window == nullptr || window->handle() != win) return slow_flush(rank, win);
-  if (!window->paused()) return flush_after_hit(*window, rank);
-  if (window->may_complete_fetches() || !context.learns_nothing())
-    return unnoted_flush(*window, rank);
-  window->flush_passed();
+[[gnu::noinline]] int flush_in_pause(int rank, MPI_Win win) {
+  if (straight_turns_to(win)) return MPI_Win_flush(rank, win);
+  Window& window = *context.last_window;
+  if (window.may_complete_fetches() || !context.learns_nothing())
+    return unnoted_flush(window, rank);
+  window.flush_passed();
   const int rc = next.Win_flush(rank, win);
-  if (rc == MPI_SUCCESS) window->completed_unnoted(window->targets(rank));
+  if (rc == MPI_SUCCESS) window.completed_unnoted(window.targets(rank));
   return rc;
 }
 
+[[gnu::noinline]] int flush_of_another(int rank, MPI_Win win) {
+  return straight_turns_to(win) ? MPI_Win_flush(rank, win) : slow_flush(rank, win);
+}
+
+[[gnu::noinline]] int long_flush(int rank, MPI_Win win) {
+  // The hot paths: a flush that follows a hit, and one that completes nothing of interest to
+  // anybody.
+  Window* window = context.last_window;
+  if (window == nullptr || window->handle() != win) return flush_of_another(rank, win);
+  return window->paused() ? flush_in_pause(rank, win) : flush_after_hit(*window, rank);
+}
+
 [[gnu::noinline]] int long_lock(int lock_type, int rank, int assert, MPI_Win win) {
+  if (straight_turns_to(win)) return MPI_Win_lock(lock_type, rank, assert, win);
   const bool exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
   Window* window = find_window(win);
   if (exclusive) context.phases.locking();
@@ -270,6 +280,7 @@ int unlocked(Window& window, int rank) {
 }
 
 [[gnu::noinline]] int long_unlock(int rank, MPI_Win win) {
+  if (straight_turns_to(win)) return MPI_Win_unlock(rank, win);
   Window* window = find_window(win);
   if (window != nullptr && window->locks_deferred() && window->drop_lock(window->targets(rank)))
     return unlocked(*window, rank);
@@ -293,6 +304,7 @@ int unlocked(Window& window, int rank) {
 }
 
 [[gnu::noinline]] int long_lock_all(int assert, MPI_Win win) {
+  if (straight_turns_to(win)) return MPI_Win_lock_all(assert, win);
   take_waiting_locks();
   return opening(
       win, all, TraceSync::lock_all, Learns::order, [&] { return next.Win_lock_all(assert, win); },
@@ -302,6 +314,7 @@ int unlocked(Window& window, int rank) {
 }
 
 [[gnu::noinline]] int long_unlock_all(MPI_Win win) {
+  if (straight_turns_to(win)) return MPI_Win_unlock_all(win);
   take_waiting_locks();
   context.coherence.attend();
   return completing(

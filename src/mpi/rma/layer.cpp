@@ -64,16 +64,23 @@ bool is_on_top();
 
 void forget_straight() {
   straight.forget();
+  straight_before.forget();
   straight_in_pause.forget();
+  straight_in_pause_before.forget();
 }
 
+// Opens the fast path of a window if it has none yet, and keeps that of the last one.
 void open_straight(MPI_Win handle, EngineWindow* window) {
+  if (straight.is_of(handle) || straight_in_pause.is_of(handle) || straight_turns_to(handle))
+    return;
   Window* const cached = context.windows.find(handle);
   if (cached == nullptr) return;
   switch (cached->passed_by()) {
     case PassedBy::always:
+      std::swap(straight, straight_before);
       return straight.use(handle, window, cached);
     case PassedBy::in_pause:
+      std::swap(straight_in_pause, straight_in_pause_before);
       return straight_in_pause.use(handle, window, cached);
     case PassedBy::never:
       return;
@@ -85,8 +92,11 @@ EngineWindow* engine_window(MPI_Win handle) {
   EngineWindow* const window = engine_layer().windows.find(handle_bits(handle));
   if (window == nullptr || context.threaded) return window;
   recent = {handle, window};
-  forget_straight();
-  if (is_on_top()) open_straight(handle, window);
+  if (is_on_top()) {
+    open_straight(handle, window);
+  } else {
+    forget_straight();
+  }
   return window;
 }
 
@@ -355,7 +365,7 @@ int engine_Win_free(EngineWindow* window, MPI_Win* win) {
   const uint64_t bits = handle_bits(*win);
   layer.leaving.add(bits, window);
   layer.windows.remove(bits);
-  if (recent.window == window) rma_look_again();
+  rma_look_again();
   const int rc = layer.handles.free(win, [&] { layer.leaving.remove(bits); });
   Part part{.shared = window->shared()};
   give_back(&part);

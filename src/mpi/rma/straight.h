@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The fast path of calls: from their entry points straight to the memory of a near target
-// (rma/near.h), bypassing the cache and the layers. It serves the most recently used window, in
-// programs without threads, while nothing in between needs to see its calls: the window is paused
-// (mpi/window/pause.h), and the engine is the uppermost layer. There are two of them:
+// (rma/near.h), bypassing the cache and the layers. It serves the two most recently used windows,
+// in programs without threads, while nothing in between needs to see their calls: the window is
+// paused (mpi/window/pause.h), and the engine is the uppermost layer. There are two kinds:
 //
 // `straight`: nothing of any window is cached, so that nothing at all is noted.
 // `straight_in_pause`: windows are cached, but none can serve anything before its own pause ends or
 // its cache is created. What its calls may tell of others is noted when the path is closed, which
 // is before that. They note what other calls of a pause note of writes.
+//
+// Calls first try the path of the last window. One on the window before that exchanges the two and
+// begins anew (straight_turns_to), as programs often use two windows in turn.
 //
 // Code that changes one of these conditions calls rma_look_again(); the next call that reaches the
 // engine by the slow path then checks all of them again. Each call checks what may change in the
@@ -21,7 +24,9 @@
 #pragma once
 
 #include <climits>
+#include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "base/atomic_byte.h"
 #include "mpi/mpi_api.h"
@@ -38,6 +43,7 @@ class StraightPath {
   void use(MPI_Win handle, EngineWindow* engine, Window* window) {
     const std::span<rma::Near> row = engine->window()->row();
     const size_t place = !row.empty() && is_left_out(window, row.front().rank) ? 1 : 0;
+    forget();
     if (place >= row.size()) return;
     if constexpr (!in_pause) window->writes_pass_untold();
     *this = StraightPath(handle, engine, window, row, &row[place]);
@@ -48,7 +54,7 @@ class StraightPath {
       context.acquire();
       context.locked();
     }
-    handle_ = {}, count_ = 0, near_rank_ = nobody;
+    *this = StraightPath();
   }
 
   [[gnu::always_inline]] bool put(const void* origin, MPI_Count count, MPI_Datatype type, int rank,
@@ -121,7 +127,7 @@ class StraightPath {
   [[gnu::always_inline]] bool lock(int type, int rank, int assert, MPI_Win handle) {
     const bool exclusive = type == MPI_LOCK_EXCLUSIVE;
     if (!is_of(handle, rank) || (!exclusive && type != MPI_LOCK_SHARED) || assert != 0 ||
-        somebody_may_read() ||
+        near_->reaches(rma::Near::Reach::messages) || somebody_may_read() ||
         !engine_->lock_at_once(*near_,
                                exclusive ? rma::LockType::exclusive : rma::LockType::shared))
       return false;
@@ -131,8 +137,8 @@ class StraightPath {
     return true;
   }
   [[gnu::always_inline]] bool unlock(int rank, MPI_Win handle) {
-    if (!is_of(handle, rank) || somebody_may_read() || !engine_->may_unlock_at_once(*near_) ||
-        !may_complete() || !host_turns.passes_fast())
+    if (!is_of(handle, rank) || !near_->in_short || somebody_may_read() ||
+        !engine_->may_unlock_at_once(*near_) || !may_complete() || !host_turns.passes_fast())
       return false;
     window_->epochs().unlock(static_cast<uint32_t>(rank));
     synced(Targets::one(static_cast<uint32_t>(rank)));
@@ -260,22 +266,35 @@ class StraightPath {
     return true;
   }
 
+  // What a call finds that names the handle and the target of a closed path: there is no such
+  // window, but such calls. Nothing is open or in reach.
   static constexpr int nobody = INT_MIN;
+  static inline constinit rma::Near nothing_near{};
+  static constexpr uint64_t no_readers[2] = {0, 0};
 
   MPI_Win handle_{};
   unsigned first_ = 0, count_ = 0;  // near targets, which lie in a row; 0: the fast path is closed
   rma::Near* row_ = nullptr;
   // the current target
   int near_rank_ = nobody;
-  rma::Near* near_ = nullptr;
+  rma::Near* near_ = &nothing_near;
   const rma::Engine* below_ = nullptr;
-  const uint64_t* readers_ = nullptr;
-  const uint64_t* keepers_ = nullptr;
+  const uint64_t* readers_ = no_readers;
+  const uint64_t* keepers_ = no_readers;
   EngineWindow* engine_ = nullptr;
   Window* window_ = nullptr;
 };
 
-inline constinit StraightPath<false> straight;
-inline constinit StraightPath<true> straight_in_pause;
+inline constinit StraightPath<false> straight, straight_before;
+inline constinit StraightPath<true> straight_in_pause, straight_in_pause_before;
+
+// If the window used before the last one has this handle, its path becomes the first to be tried.
+[[gnu::always_inline]] inline bool straight_turns_to(MPI_Win handle) {
+  if (straight_before.is_of(handle)) [[unlikely]]
+    return std::swap(straight, straight_before), true;
+  if (straight_in_pause_before.is_of(handle)) [[unlikely]]
+    return std::swap(straight_in_pause, straight_in_pause_before), true;
+  return false;
+}
 
 }  // namespace nearcache::mpi
