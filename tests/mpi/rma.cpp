@@ -5,10 +5,8 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cinttypes>
 #include <climits>
 #include <cstdio>
-#include <cstring>
 #include <vector>
 
 #include "rma_words.h"

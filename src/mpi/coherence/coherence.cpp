@@ -14,7 +14,7 @@
 namespace nearcache::mpi {
 namespace {
 
-// one part in this many of the time may go into announcing writes to readers
+// Of each allowance: one part in this many of the time, and what may be spent at once.
 constexpr uint64_t allowed_share = 100;
 constexpr uint64_t allowed_at_once_ns = 500000;
 

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "base/allowance.h"
 #include "mpi/coherence/allowances.h"
 #include "mpi/coherence/board.h"
 #include "mpi/mpi_api.h"

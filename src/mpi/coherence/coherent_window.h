@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/allowance.h"
 #include "cache/get/repeats.h"
 #include "cache/get/versions.h"
 #include "mpi/coherence/allowances.h"

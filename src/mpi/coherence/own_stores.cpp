@@ -18,7 +18,7 @@ constexpr uint64_t looks_at_once_ns = 500000, faults_at_once_ns = 170000;
 // A look takes no longer than this and its time for each MiB, nor do beginning and ending to watch:
 // beyond that, the process had lost the processor.
 constexpr uint64_t longest_look_ns = 200000;
-constexpr uint64_t look_ns = 2000, begin_ns = 8000;
+constexpr uint64_t look_ns = 2000, begin_or_end_ns = 8000;  // for each MiB
 constexpr uint64_t fault_ns = 1000;       // the first store to a page after a look
 constexpr uint32_t most_dirty_looks = 4;  // consecutive; then a region is volatile
 constexpr uint64_t least_back_off_ns = 1000000, most_back_off_ns = 4000000000;
@@ -47,7 +47,7 @@ OwnStores::~OwnStores() {
   if (range_ < 0) return;
   const uint64_t now = clock_ticks();
   tracker_->unwatch(range_);
-  watching_.spent(ticks_since(now, begin_ns));
+  watching_.spent(ticks_since(now, begin_or_end_ns));
 }
 
 uint64_t OwnStores::ticks_since(uint64_t begin, uint64_t ns_of_a_mebibyte) const {
@@ -94,7 +94,7 @@ void OwnStores::begin(uint64_t now) {
     add(region, 1);  // after the pages were protected: the next look sees any later store
   });
   watched_ = regions;
-  watching_.spent(ticks_since(now, begin_ns));
+  watching_.spent(ticks_since(now, begin_or_end_ns));
 }
 
 void OwnStores::look() {

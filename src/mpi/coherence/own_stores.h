@@ -55,6 +55,8 @@ class OwnStores {
     uint64_t retry_at = 0, back_off = 0, calm_since = 0;  // in ticks
   };
   void begin(uint64_t now);
+  // Returns the time since then, at most what work on all of the memory takes that needs so many ns
+  // for each MiB of it.
   uint64_t ticks_since(uint64_t begin, uint64_t ns_of_a_mebibyte) const;
   void add(uint32_t region, uint64_t value) {
     __atomic_store_n(&(*words_)[region], (*words_)[region] + value, __ATOMIC_RELEASE);

@@ -253,7 +253,7 @@ int unlocked(Window& window, int rank) {
 
 [[gnu::noinline]] int long_flush(int rank, MPI_Win win) {
   // The hot paths: a flush that follows a hit, and one that completes nothing of interest to
-  // anybody.
+  // anybody, in a pause.
   Window* window = context.last_window;
   if (window == nullptr || window->handle() != win) return flush_of_another(rank, win);
   return window->paused() ? flush_in_pause(rank, win) : flush_after_hit(*window, rank);
@@ -322,7 +322,8 @@ int unlocked(Window& window, int rank) {
       [](Window& window, Targets) { window.epochs().unlock_all(); });
 }
 
-// Calls that go straight to it in a pause, out of line, so that others save no registers for them.
+// Calls that go straight to the engine in a pause, out of line, so that others save no registers
+// for them.
 
 [[gnu::noinline]] int paused_flush(int rank, MPI_Win win) {
   return straight_in_pause.flush(rank, win) ? MPI_SUCCESS : long_flush(rank, win);

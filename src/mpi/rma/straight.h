@@ -266,8 +266,9 @@ class StraightPath {
     return true;
   }
 
-  // What a call finds that names the handle and the target of a closed path: there is no such
-  // window, but such calls. Nothing is open or in reach.
+  // What an erroneous call finds that names the handle and the target of a closed path. Nothing is
+  // open or in reach, and nobody reads. So each call asks near_ before it uses engine_ or window_,
+  // which are null.
   static constexpr int nobody = INT_MIN;
   static inline constinit rma::Near nothing_near{};
   static constexpr uint64_t no_readers[2] = {0, 0};
