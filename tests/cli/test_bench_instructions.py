@@ -2,11 +2,13 @@
 limit is a goal of the bench, or what a register saved for a rare way would exceed."""
 
 import platform
+import re
 import shutil
 import sys
 
 import pytest
 from support import launch
+from support.programs import compiled
 
 sys.path.insert(0, str(launch.ROOT / "bench"))
 from driver import instructions, report, rma  # noqa: E402
@@ -18,6 +20,7 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed"),
     pytest.mark.skipif(platform.machine() != "x86_64", reason="the limits are those of x86-64"),
 ]
+DROPS_ONE = 700  # of an acquire that drops one entry, where there once were many
 HIT = 330  # of 8 bytes, with its flush
 COMPILER = 'CMAKE_CXX_COMPILER_VERSION "12.'  # by which that was compiled
 
@@ -43,3 +46,53 @@ def test_a_hit_saves_no_registers_for_other_ways(mpi, preload, tmp_path):
         pytest.skip("the limit is that of GCC 12")
     count = instructions.count(bench(mpi, "bench_hit"), "bench_hit_block", 8, tmp_path)
     assert 100 < count <= HIT
+
+
+SHORT_AFTER_LONG = r"""
+#include <mpi.h>
+int main(int argc, char **argv) {
+  int rank;
+  double *memory, word;
+  MPI_Win win;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Win_allocate(8 << 20, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  for (int epoch = 0, at = 0; rank == 0 && epoch <= EPOCHS; ++epoch) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+    for (int gets = epoch == 0 ? 2 * MANY : 2; gets > 0; --gets, ++at) {
+      MPI_Get(&word, 1, MPI_DOUBLE, 1, 64 * (at / 2), 1, MPI_DOUBLE, win);
+      MPI_Win_flush(1, win);
+    }
+    MPI_Win_unlock(1, win);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_free(&win);
+  return MPI_Finalize();
+}
+"""
+
+
+def test_short_epochs_do_not_pay_for_the_room_of_a_long_one(mpi, preload, tmp_path):
+    epochs, many = 2000, 10000
+    program = compiled(
+        tmp_path,
+        "short_after_long",
+        SHORT_AFTER_LONG,
+        mpi.wrapper,
+        f"-DEPOCHS={epochs}",
+        f"-DMANY={many}",
+    )
+    words = [
+        "--tool=callgrind",
+        f"--callgrind-out-file={tmp_path}/purge.%p",
+        "--collect-atstart=no",
+        "--toggle-collect=nearcache::GetCache::purge()",
+    ]
+    env = {"NEARCACHE_MODE": "transparent", "NEARCACHE_SKIP_CHEAP": "false"}
+    launch.run(mpi, 2, shutil.which("valgrind"), *words, program, env=env, timeout=300).check()
+    totals = [
+        int(re.search(r"^(?:totals|summary): (\d+)", path.read_text(), re.MULTILINE).group(1))
+        for path in tmp_path.glob("purge.*")
+    ]
+    # The first of them drops what the long epoch has left.
+    assert 20 * epochs < max(totals) <= DROPS_ONE * (epochs + many / 10)

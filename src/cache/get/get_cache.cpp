@@ -326,9 +326,8 @@ void GetCache::evict(EntryId id) {
 // nothing stale. If no get is in flight, that is everything.
 void GetCache::purge() {
   stale_ = false;
-  // if there are few entries, dropping them one by one is cheaper than clearing the index
-  const bool few = uint64_t{storage_.descriptors_touched()} * 64 < index_.capacity();
-  if (pending_ == 0 && !few) {
+  // dropping few entries one by one is cheaper than clearing the index
+  if (pending_ == 0 && live_ * 64 >= index_.capacity()) {
     index_.clear();
     ranges_.clear();
     storage_.clear();
@@ -337,7 +336,8 @@ void GetCache::purge() {
     worth_.all_gone();
     return;
   }
-  for (EntryId id = 0; id < storage_.descriptors_touched(); ++id) {
+  for (EntryId id = storage_.first_entry(), next; id != no_entry; id = next) {
+    next = storage_.entry_after(id);
     if (entries_[id].state == State::cached && entries_[id].generation != generation_) drop(id);
   }
 }

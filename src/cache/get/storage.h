@@ -108,6 +108,9 @@ class Storage {
   bool shrink(uint64_t bytes);
   EntryId last() const { return last_; }
   EntryId first() const { return first_; }
+  // Walk the entries in address order, whatever becomes of those walked past.
+  EntryId first_entry() const { return entry_from(first_); }
+  EntryId entry_after(EntryId id) const { return entry_from(entries_[id].after); }
 
   uint32_t descriptors_touched() const { return touched_; }  // how many have memory; never falls
   uint32_t length(EntryId id) const {
@@ -126,6 +129,10 @@ class Storage {
   static constexpr uint32_t exact_bins = 64;
   static constexpr uint32_t bin_count = exact_bins + 16 * 26;
 
+  // Returns the piece, or the next one if it is free: of two neighbours, one is not.
+  EntryId entry_from(EntryId id) const {
+    return id != no_entry && entries_[id].state == State::free_space ? entries_[id].after : id;
+  }
   static uint32_t bin_of(uint32_t granules);
   EntryId best_fit(uint32_t granules) const;
   EntryId best_in_bin(uint32_t bin, uint32_t granules, int most_looked_at) const;

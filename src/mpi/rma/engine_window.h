@@ -231,7 +231,7 @@ class EngineWindow {
     if (near.give_back_lock()) [[unlikely]]
       hand_over(near);
   }
-  bool lock_all_at_once(int assert) {
+  [[gnu::always_inline]] bool lock_all_at_once(int assert) {
     if (context.threaded || assert != 0 || all_locked_ || starting_ || !no_locks() || fenced_ ||
         held() || last_lock.window != nullptr)
       return false;
@@ -242,7 +242,7 @@ class EngineWindow {
     window_->lock_all(false);
     return true;
   }
-  bool unlock_all_at_once() {
+  [[gnu::always_inline]] bool unlock_all_at_once() {
     if (context.threaded || !all_locked_ || !window_->silent() || held()) return false;
     all_locked_ = false;
     window_->lock_all(true);
