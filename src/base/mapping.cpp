@@ -5,9 +5,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
+#include <vector>
+
+#include "base/loaded_objects.h"
 
 namespace nearcache {
 namespace {
@@ -32,15 +36,33 @@ class Pieces {
  public:
   Pieces(uintptr_t begin, uintptr_t end) : begin_(begin), end_(end), reached_(begin) {}
 
-  void add(uintptr_t from, uintptr_t to, bool readable, bool shared) {
-    shared_ = shared_ || (from < end_ && begin_ < to && shared);
+  // `inode`: of the file that is mapped; 0 if there is none.
+  void add(uintptr_t from, uintptr_t to, bool readable, bool shared, uint64_t inode) {
+    if (from < end_ && begin_ < to) {
+      shared_ = shared_ || shared;
+      if (inode != 0 && !shared) of_files_.push_back(std::max(from, begin_));
+    }
     if (from <= reached_ && reached_ < to && readable) reached_ = to;
   }
-  Mapping all() const { return {shared_, reached_ >= end_}; }
+  Mapping all() const {
+    return {.shared = shared_, .readable = reached_ >= end_, .of_file = of_other_file()};
+  }
 
  private:
+  // An object's file is not written to while it is loaded; the executable's cannot be.
+  bool of_other_file() const {
+    if (of_files_.empty()) return false;
+    const std::vector<LoadedObject> objects = loaded_objects();
+    return std::ranges::any_of(of_files_, [&](uintptr_t from) {
+      return std::ranges::none_of(objects, [&](const LoadedObject& object) {
+        return object.contains(reinterpret_cast<const void*>(from));
+      });
+    });
+  }
+
   uintptr_t begin_, end_, reached_;
   bool shared_ = false;
+  std::vector<uintptr_t> of_files_;  // where private mappings of files begin
 };
 
 // Returns false if the system does not answer such questions.
@@ -56,7 +78,7 @@ bool ask_about(uintptr_t begin, uintptr_t end, Pieces* pieces) {
       break;
     }
     pieces->add(question.from, question.to, (question.its_flags & is_readable) != 0,
-                (question.its_flags & is_shared) != 0);
+                (question.its_flags & is_shared) != 0, question.inode);
   }
   if (maps >= 0) close(maps);
   return answers;
@@ -69,8 +91,10 @@ bool read_text(uintptr_t end, Pieces* pieces) {
   char line[4096];
   while (from < end && std::fgets(line, sizeof line, maps) != nullptr) {
     char rights[5] = {};
-    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, rights) == 3)
-      pieces->add(from, to, rights[0] == 'r', rights[3] == 's');
+    uint64_t inode = 0;
+    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %" SCNu64, &from, &to, rights,
+                    &inode) == 4)
+      pieces->add(from, to, rights[0] == 'r', rights[3] == 's', inode);
   }
   std::fclose(maps);
   return true;

@@ -10,6 +10,9 @@ namespace nearcache {
 struct Mapping {
   bool shared = true;     // other processes may have mapped some of it, too
   bool readable = false;  // all of it
+  // some of it is a file's, other than an object that is loaded: whoever writes to the file changes
+  // what has not been stored to here
+  bool of_file = false;
 };
 
 // If the system does not tell, nothing is readable and all may be shared. `by_text`: reads the list

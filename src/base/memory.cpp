@@ -30,6 +30,19 @@ static uint64_t control_group_limit() {
   return UINT64_MAX;
 }
 
+uint64_t address_space_left() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+  char text[64] = {};
+  const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  const ssize_t length = file >= 0 ? read(file, text, sizeof text - 1) : 0;
+  if (file >= 0) close(file);
+  // the first number is that of all pages; if the system does not tell, half of the limit is used
+  const uint64_t used =
+      length > 0 ? strtoull(text, nullptr, 10) * kernel_page() : limit.rlim_cur / 2;
+  return limit.rlim_cur - std::min<uint64_t>(used, limit.rlim_cur);
+}
+
 bool file_may_have(uint64_t bytes) {
   rlimit files{};
   return getrlimit(RLIMIT_FSIZE, &files) != 0 || files.rlim_cur == RLIM_INFINITY ||

@@ -15,6 +15,10 @@ namespace nearcache {
 // limit.
 uint64_t node_memory_bytes();
 
+// Returns the bytes of address space that this process may still map (ulimit -v); UINT64_MAX if
+// there is no limit.
+uint64_t address_space_left();
+
 // Returns true if this process may create a file of this size, in-memory files included (ulimit
 // -f). The system kills a process that exceeds the limit (SIGXFSZ).
 bool file_may_have(uint64_t bytes);

@@ -2,10 +2,14 @@
 // the kernel, or by MPI receiving into it.
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "coherent.h"
 
@@ -219,6 +223,39 @@ void a_child_stores() {
   munmap(memory, words * spread * 8);
 }
 
+// A private mapping of a file shows what is written to the file, where it was not stored to.
+void a_file_is_written_to() {
+  constexpr size_t bytes = words * spread * 8;
+  std::FILE* const file = std::tmpfile();
+  if (!EXPECT(file != nullptr)) return;
+  const auto write = [file](const void* from, size_t length, int64_t at) {
+    EXPECT_EQ(pwrite(fileno(file), from, length, at), static_cast<ssize_t>(length));
+  };
+  const std::vector<char> zeros(bytes);
+  write(zeros.data(), bytes, 0);
+  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fileno(file), 0);
+  if (!EXPECT(mapped != MAP_FAILED)) return;
+  Wanted wanted;
+  wanted.allocate = false;
+  wanted.memory = mapped;
+  bool of_file = false;
+  seen_after(
+      wanted,
+      [&](Window& window) {
+        const int64_t value = window.next();
+        if (check::rank != owner) return;
+        if (!std::exchange(of_file,
+                           true)) {  // what was stored so far is as in the file from now on
+          write(mapped, bytes, 0);
+          madvise(mapped, bytes, MADV_DONTNEED);
+        }
+        write(&value, sizeof value, place * window.stride * 8);
+      },
+      owner_sends, false);
+  munmap(mapped, bytes);
+  std::fclose(file);
+}
+
 // Stores through the pointer that a rank of the same host may have.
 void stores_by_shared_query(int by) {
   MPI_Aint size = 0;
@@ -355,6 +392,7 @@ void add_stores(std::vector<check::Case>& cases) {
   cases.push_back({"mapped_anew", [] { dropped_by_its_owner(MADV_NOHUGEPAGE, true); }});
   cases.push_back({"stored_all_the_time", stored_all_the_time});
   cases.push_back({"a_child_stores_to_shared_memory", a_child_stores});
+  cases.push_back({"a_file_is_written_to", a_file_is_written_to});
   cases.push_back({"writer_stores_by_shared_query", [] { stores_by_shared_query(writer); }});
   cases.push_back({"reader_stores_by_shared_query", [] { stores_by_shared_query(reader); }});
   cases.push_back({"writer_stores_by_a_late_shared_query", late_shared_query});

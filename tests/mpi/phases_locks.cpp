@@ -37,6 +37,46 @@ void after_an_exclusive_epoch(bool own_store) {
   });
 }
 
+// The reader keeps what it has read of one window. A lock of another one, which pauses as it is
+// only ever locked, comes after an epoch in which the owner stored to the first: a shared epoch, of
+// which nobody is told, or an exclusive one. The other window is the one used last.
+void lock_of_a_pause(int type) {
+  with_window(true, [&](Window& window) {
+    Window other{};
+    MPI_Win_allocate(words * 8, 8, MPI_INFO_NULL, check::world, &other.memory, &other.win);
+    const auto lock_and_unlock = [&](int how, int target) {
+      MPI_Win_lock(how, target, 0, other.win);
+      MPI_Win_unlock(target, other.win);
+    };
+    for (int turn = 0; turn < 200 && check::rank == reader; ++turn)
+      lock_and_unlock(MPI_LOCK_EXCLUSIVE, owner);
+    settle(window, get_and_flush);
+    for (int64_t time = 1; time < 4; ++time) {
+      int64_t found = -1;
+      if (check::rank == reader) {
+        get_and_flush(window, &found);
+        lock_and_unlock(MPI_LOCK_SHARED, reader);  // tells nothing
+      }
+      after(reader, owner);
+      if (check::rank == owner) {
+        const int how = type == MPI_LOCK_SHARED ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED;
+        MPI_Win_lock(how, owner, 0, other.win);
+        window.memory[place] = 1000 * time;
+        MPI_Win_unlock(owner, other.win);
+      }
+      after(owner, reader);
+      if (check::rank == reader) {
+        MPI_Win_lock(type, owner, 0, other.win);
+        get_and_flush(window, &found);
+        MPI_Win_unlock(owner, other.win);
+        EXPECT_EQ(found, 1000 * time);
+      }
+    }
+    MPI_Barrier(check::world);
+    MPI_Win_free(&other.win);
+  });
+}
+
 // The writer's exclusive epoch: 1000 and 2000, which are no places.
 void write_exclusively(const Window& window, int64_t second) {
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
@@ -617,6 +657,8 @@ void add_lock_cases(std::vector<check::Case>& cases) {
       cases.end(),
       {{"after_an_exclusive_epoch", [] { after_an_exclusive_epoch(false); }},
        {"after_a_store_under_an_exclusive_lock", [] { after_an_exclusive_epoch(true); }},
+       {"exclusive_lock_of_a_pause", [] { lock_of_a_pause(MPI_LOCK_EXCLUSIVE); }},
+       {"shared_lock_of_a_pause", [] { lock_of_a_pause(MPI_LOCK_SHARED); }},
        {"exclusive_epoch_before_a_miss", [] { an_exclusive_epoch_comes_between(other_place); }},
        {"exclusive_epoch_before_the_unlock", [] { an_exclusive_epoch_comes_between(flag_place); }},
        {"exclusive_epoch_before_an_unlock_whose_flush_fails",

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 from support import launch
+from support.programs import compiled
 
 
 def said(mpi, what, *args, **more):
@@ -66,6 +67,49 @@ def test_a_limit_of_addresses_is_left_to_the_program(preload):
         int(line.split()[1]) << 10 for line in done.stdout.splitlines() if line.startswith("VmSize")
     )
     assert size < limit / 4
+
+
+WANTS_MEMORY = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  int rank, ranks;
+  static double memory[1000];
+  double word;
+  size_t pieces = 0;
+  MPI_Win windows[WINDOWS];
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (int w = 0; w < WINDOWS; ++w) {
+    MPI_Win_create(memory, sizeof memory, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &windows[w]);
+    MPI_Win_lock_all(0, windows[w]);
+    for (int i = 0; i < 100; ++i) {
+      MPI_Get(&word, 1, MPI_DOUBLE, (rank + 1) % ranks, i, 1, MPI_DOUBLE, windows[w]);
+      MPI_Win_flush_all(windows[w]);
+    }
+    MPI_Win_unlock_all(windows[w]);
+  }
+  while (pieces < 1000 && malloc(1 << 20) != NULL) ++pieces;
+  printf("MiB %zu\n", pieces);
+  for (int w = 0; w < WINDOWS; ++w) MPI_Win_free(&windows[w]);
+  return MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.few_mpis
+def test_a_limit_of_addresses_is_left_to_a_program_with_windows(mpi, preload, tmp_path):
+    program = compiled(tmp_path, "wants_memory", WANTS_MEMORY, mpi.wrapper, "-DWINDOWS=3")
+
+    def mebibytes(**how):
+        command = f"ulimit -v 2000000; exec {program}"
+        result = launch.run(mpi, 2, "/bin/sh", "-c", command, **how).check()
+        return min(map(int, re.findall(r"MiB (\d+)", result.output)))
+
+    env = {"NEARCACHE_MODE": "transparent", "NEARCACHE_SKIP_CHEAP": "false"}
+    assert mebibytes(env=env) >= 0.7 * mebibytes(preload=False)
 
 
 @pytest.mark.one_mpi

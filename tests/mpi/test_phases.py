@@ -72,6 +72,8 @@ PAUSES = [
     "fetches_of_a_pause_beside_a_late_cache",
     "put_after_many_gets_of_the_own_rank",
     "gets_of_an_earlier_pause",
+    "exclusive_lock_of_a_pause",
+    "shared_lock_of_a_pause",
 ]
 
 

@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdio>
+
 #include "base/mapping.h"
 
 namespace nearcache {
@@ -56,6 +58,22 @@ TEST_P(MappingTest, what_is_shared_in_part_is_shared) {
   EXPECT_TRUE(of(at + 4 * page, 1).shared);
   EXPECT_FALSE(of(at, 4 * page).shared);
   EXPECT_FALSE(of(at + 5 * page, 3 * page).shared);
+}
+
+TEST_P(MappingTest, files_are_told_apart_from_loaded_objects) {
+  std::FILE* const file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  ASSERT_EQ(ftruncate(fileno(file), static_cast<off_t>(page)), 0);
+  ASSERT_NE(
+      mmap(at + 4 * page, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fileno(file), 0),
+      MAP_FAILED);
+  EXPECT_TRUE(of(at, 8 * page).of_file);
+  EXPECT_FALSE(of(at, 8 * page).shared);
+  EXPECT_FALSE(of(at, 4 * page).of_file);
+  EXPECT_FALSE(of(at + 5 * page, 3 * page).of_file);
+  static char of_the_program[100] = "not zero, and therefore in the file";
+  EXPECT_FALSE(of(of_the_program, sizeof of_the_program).of_file);
+  std::fclose(file);
 }
 
 TEST_P(MappingTest, beyond_the_last_mapping_nothing_is_readable) {

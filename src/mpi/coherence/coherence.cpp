@@ -76,7 +76,7 @@ bool Coherence::give_up_windows_with(uintptr_t begin, uintptr_t end) {
 }
 
 void Coherence::exposes(MPI_Win handle, CoherentWindow* window, const void* base, uint64_t bytes,
-                        bool mapped_shared) {
+                        const char* changed_unseen) {
   const std::lock_guard lock(mutex_);
   const auto begin = reinterpret_cast<uintptr_t>(base);
   const uintptr_t end = begin + bytes;
@@ -84,8 +84,7 @@ void Coherence::exposes(MPI_Win handle, CoherentWindow* window, const void* base
     window->own_stores().never(also_of_another);
   if (window != nullptr && !context.options.watch_stores)
     window->own_stores().never("option watch_stores is off");
-  if (window != nullptr && mapped_shared)
-    window->own_stores().never("other processes may store to its memory, which is mapped shared");
+  if (window != nullptr && changed_unseen != nullptr) window->own_stores().never(changed_unseen);
   exposed_.push_back({handle, window, begin, end});
 }
 

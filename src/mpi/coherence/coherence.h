@@ -33,10 +33,10 @@ class Coherence {
   // created.
   Board* board_for(MPI_Comm comm, const std::vector<int>& members);
   // Registers a window's memory at this rank, whether or not the window may be coherent (`window`
-  // is null if not). `mapped_shared`: other processes may have mapped it, too. Readers never keep
-  // memory that others can also reach in another way.
+  // is null if not). `changed_unseen`: why it may change without a call or a store of this process,
+  // or null. Readers never keep memory that others can also reach in another way.
   void exposes(MPI_Win handle, CoherentWindow* window, const void* base, uint64_t bytes,
-               bool mapped_shared);
+               const char* changed_unseen);
   void no_longer_exposes(MPI_Win handle);
   // Nobody keeps anything of other windows that have a part of this memory: others are about to
   // write to it, too.

@@ -140,6 +140,11 @@ std::string settle(const Creation& creation, ShareUse use, WindowIdentity* ident
                                 ? Mapping{.shared = false, .readable = true}
                                 : mapping_of(base, bytes);
     identity->mapped_shared = mapping.shared;
+    if (mapping.shared) {
+      identity->changed_unseen = "other processes may store to its memory, which is mapped shared";
+    } else if (mapping.of_file) {
+      identity->changed_unseen = "its memory is a file's, which may be written to";
+    }
     // unlike all memory from MPI_BOTTOM on, or addresses of which some are only reserved
     if (mapping.readable) identity->least_bytes = creation.memory.bytes;
     identity->overlaps = identity->mapped_shared || context.coherence.is_exposed(base, bytes);

@@ -153,7 +153,7 @@ void adopt(MPI_Win handle, const Creation& creation) {
   const std::string reason = settle(creation, options.share, &identity, &settled);
   const auto bytes = static_cast<uint64_t>(std::max<MPI_Aint>(creation.memory.bytes, 0));
   if (!reason.empty()) {
-    context.coherence.exposes(handle, nullptr, creation.memory.base, bytes, false);
+    context.coherence.exposes(handle, nullptr, creation.memory.base, bytes, nullptr);
     remember_left_alone(reason);
     context.phases.never_again();
     return log(LogLevel::info, "a window is left alone: %s", reason.c_str());
@@ -170,7 +170,7 @@ void adopt(MPI_Win handle, const Creation& creation) {
   if (keyval == MPI_KEYVAL_INVALID || next.Win_set_attr(handle, keyval, window) != MPI_SUCCESS) {
     window->retire();
     delete window;
-    context.coherence.exposes(handle, nullptr, creation.memory.base, bytes, false);
+    context.coherence.exposes(handle, nullptr, creation.memory.base, bytes, nullptr);
     return;
   }
   const CoherenceAgreed& coherent = settled.coherent;
@@ -181,7 +181,7 @@ void adopt(MPI_Win handle, const Creation& creation) {
                             {creation.memory.base, bytes});
   }
   context.coherence.exposes(handle, window->coherent(), creation.memory.base, bytes,
-                            window->identity().mapped_shared);
+                            window->identity().changed_unseen);
   if (awaits_invalidate) {
     window->await_invalidate();
     context.invalidate_was_awaited = true;
@@ -239,7 +239,7 @@ int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) {
   note_window_release();
   const int rc = next.Win_attach(win, base, size);
   if (rc == MPI_SUCCESS)
-    context.coherence.exposes(win, nullptr, base, static_cast<uint64_t>(size), false);
+    context.coherence.exposes(win, nullptr, base, static_cast<uint64_t>(size), nullptr);
   memory_changes(win);
   return rc;
 }

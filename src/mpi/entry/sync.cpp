@@ -259,28 +259,50 @@ int unlocked(Window& window, int rank) {
   return window->paused() ? flush_in_pause(rank, win) : flush_after_hit(*window, rank);
 }
 
-[[gnu::noinline]] int long_lock(int lock_type, int rank, int assert, MPI_Win win) {
-  if (straight_turns_to(win)) return MPI_Win_lock(lock_type, rank, assert, win);
+// Gets from this rank are never served, so none in the epoch of its own lock can be older than the
+// lock: it says no more than a load from this rank's memory.
+Learns learns_by_lock(const Window* window, int lock_type, int rank) {
+  if (lock_type == MPI_LOCK_EXCLUSIVE) return Learns::perhaps;
+  return window != nullptr && rank == window->identity().rank ? Learns::no_more : Learns::order;
+}
+
+[[gnu::noinline]] int slow_lock(int lock_type, int rank, int assert, MPI_Win win) {
   const bool exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
   Window* window = find_window(win);
   if (exclusive) context.phases.locking();
   if (lock_type == MPI_LOCK_SHARED && window != nullptr && window->may_defer_lock(rank))
     return defer_lock(*window, rank, assert);
   take_waiting_locks();
-  // Gets from this rank are never served, so none in the epoch can be older than the lock: it says
-  // no more than a load from this rank's memory.
-  const bool own = window != nullptr && rank == window->identity().rank;
-  const Learns learns = exclusive ? Learns::perhaps : own ? Learns::no_more : Learns::order;
   return opening(
-      win, one(rank), TraceSync::lock, learns,
+      win, one(rank), TraceSync::lock, learns_by_lock(window, lock_type, rank),
       [&] { return next.Win_lock(lock_type, rank, assert, win); },
       [&](Window& its, Targets target) {
         if (target.is_one()) its.epochs().lock(target.rank(), exclusive);
       });
 }
 
-[[gnu::noinline]] int long_unlock(int rank, MPI_Win win) {
-  if (straight_turns_to(win)) return MPI_Win_unlock(rank, win);
+// What slow_lock() does for a window that passes_plainly().
+int lock_in_pause(Window& window, int lock_type, int rank, int assert) {
+  const bool exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
+  if (exclusive) context.phases.locked();
+  const int rc = next.Win_lock(lock_type, rank, assert, window.handle());
+  if (rc == MPI_SUCCESS) {
+    window.flush_passed();
+    if (window.valid_target(rank)) window.epochs().lock(static_cast<uint32_t>(rank), exclusive);
+  }
+  note(learns_by_lock(&window, lock_type, rank));
+  return rc;
+}
+
+[[gnu::noinline]] int long_lock(int lock_type, int rank, int assert, MPI_Win win) {
+  if (straight_turns_to(win)) return MPI_Win_lock(lock_type, rank, assert, win);
+  Window* window = context.last_window;
+  if (passes_plainly(window, win) && !context.observer.wanted())
+    return lock_in_pause(*window, lock_type, rank, assert);
+  return slow_lock(lock_type, rank, assert, win);
+}
+
+[[gnu::noinline]] int slow_unlock(int rank, MPI_Win win) {
   Window* window = find_window(win);
   if (window != nullptr && window->locks_deferred() && window->drop_lock(window->targets(rank)))
     return unlocked(*window, rank);
@@ -293,13 +315,30 @@ int unlocked(Window& window, int rank) {
     context.coherence.attend();
   }
   if (exclusive || window == nullptr) context.phases.writing();
-  return completing(
+  const int rc = completing(
       win, one(rank), TraceSync::unlock, Learns::no_more,
       [&] { return next.Win_unlock(rank, win); },
       [](Window& its, Targets target) {
         if (!target.is_one()) return;
         its.epochs().unlock(target.rank());
         if (its.locks_deferred()) its.deferred().unlocked(target.rank());
+      });
+  if (window != nullptr && !window->paused()) {
+    const WindowLock lock(window->mutex());
+    window->maybe_pause_of_others();
+  }
+  return rc;
+}
+
+[[gnu::noinline]] int long_unlock(int rank, MPI_Win win) {
+  if (straight_turns_to(win)) return MPI_Win_unlock(rank, win);
+  Window* window = context.last_window;
+  if (!passes_plainly(window, win)) return slow_unlock(rank, win);
+  const Targets target = window->targets(rank);
+  return unnoted_completing(
+      *window, target, TraceSync::unlock, [&] { return next.Win_unlock(rank, win); },
+      [&] {
+        if (target.is_one()) window->epochs().unlock(target.rank());
       });
 }
 

@@ -29,13 +29,10 @@ inline void write_unnoted(Window& window, TraceWrite kind, int target) {
   return true;
 }
 
-// Like write_passes(), with a single check of each condition, so that the entry point needs few
-// registers.
+// Like write_passes(), with fewer checks.
 [[gnu::always_inline]] inline bool write_plainly_passes(Window* window, MPI_Win handle,
                                                         TraceWrite kind, int target) {
-  if (window == nullptr || window->handle() != handle || !window->paused() ||
-      context.phases.somebody_may_read() || context.coherence.somebody_may_read() || locks_wait())
-    return false;
+  if (!passes_plainly(window, handle)) return false;
   write_unnoted(*window, kind, target);
   return true;
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "mpi/mpi_api.h"
+#include "mpi/window/bypasses.h"
 #include "mpi/window/sample_clock.h"
 
 namespace nearcache::mpi {
@@ -17,8 +18,6 @@ class Pause {
   // Gets per pause, after which some are inspected again: where too few repeat, and where they have
   // turned out to be cheap, which is soon found again.
   static constexpr uint32_t span = 4096, long_span = 65536;
-  // calls in a row that bypassed the cache before a pause begins
-  static constexpr uint32_t look = 64;
 
   // Puts, accumulates and flushes go straight to MPI.
   bool on() const { return on_; }
@@ -38,12 +37,10 @@ class Pause {
     return takes(type, count);
   }
 
-  // Called when a get, or a call that always bypasses the cache (a write, a get from the rank
-  // itself), has bypassed it. Returns true if it is time to consider a pause.
-  bool get_passed() { return ++gets_in_a_row_ % look == 0; }
-  bool other_passed() { return ++others_in_a_row_ % look == 0; }
-  // The cache was consulted for a get.
-  void get_asked() { gets_in_a_row_ = others_in_a_row_ = 0; }
+  // See Bypasses.
+  bool get_passed() { return bypasses_.get_passed(); }
+  bool other_passed() { return bypasses_.other_passed(); }
+  void get_asked() { bypasses_.get_asked(); }
 
   // `largest`: the most bytes of a get that the pause lets pass; a larger one ends it. `counted`:
   // the window's gets appear in its counters. `gets`: that pass at most.
@@ -93,7 +90,7 @@ class Pause {
   uint64_t most_bytes_ = 0;
   uint64_t bytes_then_ = 0, began_ = 0;  // when the pause began
   uint64_t gets_ = 0;                    // passed in earlier pauses
-  uint32_t gets_in_a_row_ = 0, others_in_a_row_ = 0;
+  Bypasses bypasses_;
 };
 
 }  // namespace nearcache::mpi

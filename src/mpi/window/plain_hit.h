@@ -20,6 +20,15 @@ inline Window* find_window(MPI_Win handle) {
   return window;
 }
 
+// Whether a call on the window last used concerns nobody but MPI and the window: it is paused, no
+// lock has to be passed down first, and no rank has to be told of a write. Each condition is
+// checked once, so that entry points need few registers.
+[[gnu::always_inline]] inline bool passes_plainly(const Window* window, MPI_Win handle) {
+  return window != nullptr && window->handle() == handle && window->paused() &&
+         !context.phases.somebody_may_read() && !context.coherence.somebody_may_read() &&
+         !locks_wait();
+}
+
 [[gnu::always_inline]] inline bool Window::serve_plain_hit(const GetCall& call) {
   GetCache* cache = cached_.cache();
   if (static_cast<uint32_t>(call.target) >= epochs().ranks() || cache == nullptr) return false;

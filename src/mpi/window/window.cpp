@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "mpi/process/next.h"
 #include "mpi/rma/layer.h"
 #include "telemetry/window_id.h"
@@ -258,9 +259,12 @@ void Window::learn_from_pause(const Pause::Passed& passed) {
   if (sampling_.learn_most(passed.ns / passed.gets, all_far_, bytes)) gets_turned_cheap();
 }
 
+// Each cache reserves a small part of what is left of a limit on address space: the program and MPI
+// need the rest.
 bool Window::ensure_cache() {
   if (cached_.has_cache()) return true;
-  if (cached_.make_cache(cached_.growth_within(context.budget.limit()))) {
+  const uint64_t limit = std::min(context.budget.limit(), address_space_left() / 16);
+  if (cached_.make_cache(cached_.growth_within(limit))) {
     count_as_serving();
     return true;
   }

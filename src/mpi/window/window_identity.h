@@ -17,12 +17,15 @@ struct WindowIdentity {
   int64_t unit = 1;         // displacement unit of all ranks, 0 if they differ
   // displacements are addresses of attached memory: nothing is known about what lies around a get
   bool dynamic = false;
-  bool mapped_shared = false;  // this rank's memory; other processes may have mapped it, too
-  bool overlaps = false;       // some rank's memory of this window also belongs to another window
-  bool by_engine = false;      // the RMA engine does its one-sided communication
-  int64_t least_bytes = 0;     // lower bound on the memory that each rank exposes, all of which
-                               // may be read; 0 if unknown
-  std::vector<uint8_t> far;    // by rank: it is on another node
+  // Whether other processes may have mapped this rank's memory, too; and why it may change without
+  // a call or a store of this process, null if it does not.
+  bool mapped_shared = false;
+  const char* changed_unseen = nullptr;
+  bool overlaps = false;     // some rank's memory of this window also belongs to another window
+  bool by_engine = false;    // the RMA engine does its one-sided communication
+  int64_t least_bytes = 0;   // lower bound on the memory that each rank exposes, all of which
+                             // may be read; 0 if unknown
+  std::vector<uint8_t> far;  // by rank: it is on another node
 };
 
 }  // namespace nearcache::mpi
