@@ -133,11 +133,12 @@ def written_by_hand(row):
         (SOURCES / "entry" / name).read_text() for name in ("create.cpp", "process.cpp", "sync.cpp")
     )
     code = re.search(rf"^int {row.symbol}\(.*?\n}}\n", text, re.S | re.M).group()
-    # Who goes straight to the engine's memory else (below).
-    long_way = re.search(r": (long_\w+)\(", code)
-    if long_way:
-        pattern = rf"^\[\[gnu::noinline\]\] int {long_way.group(1)}\(.*?\n}}\n"
-        code = re.search(pattern, text, re.S | re.M).group()
+    # Calls go straight to the engine's memory else, or in a pause to MPI (below).
+    for other_way in (r": (long_\w+)\(", r"return (slow_(?:un)?lock)\("):
+        named = re.search(other_way, code)
+        if named:
+            pattern = rf"^\[\[gnu::noinline\]\] int {named.group(1)}\(.*?\n}}\n"
+            code = re.search(pattern, text, re.S | re.M).group()
     return code
 
 
@@ -223,6 +224,22 @@ def test_a_write_passes_unnoted_only_where_nobody_reads():
     assert body.index(
         "if (context.coherence.somebody_reads()) [[unlikely]] return false;"
     ) < body.index("write_unnoted(")
+
+
+def test_locks_and_writes_of_a_pause_pass_only_where_nobody_reads():
+    text = (SOURCES / "window" / "plain_hit.h").read_text()
+    body = re.search(r"inline bool passes_plainly\(.*?\n}\n", text, re.S).group()
+    for needed in (
+        "window->paused()",
+        "!context.phases.somebody_may_read()",
+        "!context.coherence.somebody_may_read()",
+        "!locks_wait()",
+    ):
+        assert f"&& {needed}" in " ".join(body.split())
+    sync = (SOURCES / "entry" / "sync.cpp").read_text()
+    for call in ("lock", "unlock"):
+        body = re.search(rf"int long_{call}\(.*?\n}}\n", sync, re.S).group()
+        assert body.index("passes_plainly(window, win)") < body.rindex("return ")
 
 
 def test_calls_go_straight_to_memory_only_where_nobody_reads():
