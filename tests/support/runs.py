@@ -38,7 +38,10 @@ def agrees_with_host(mpi, layer, ranks, program, *args, timeout=120, env=None):
     """Runs and checks; False, where the host alone fails at the very same: that says nothing of Nearcache."""
     below = below_of(mpi, layer)
     arguments = [*args, *host_defects.excepted(mpi, program)]
-    result = launch.run(mpi, ranks, program, *arguments, below=below, timeout=timeout, env=env)
+    for _ in range(3):
+        result = launch.run(mpi, ranks, program, *arguments, below=below, timeout=timeout, env=env)
+        if not host_defects.crashed(mpi, result):
+            break
     if (
         result.code != 0
         and launch.run(
