@@ -156,8 +156,9 @@ def test_bad_values_of_the_environment_that_are_overridden_do_no_harm(fake_home,
 
 
 def test_folder_of_a_report_that_is_not_here_is_told(fake_home, nearcache, tmp_path):
-    done = dry(nearcache, "--report", "/nonexistent/x.json", "--", "ls")
-    assert done.returncode == 0 and "--report: there is no folder /nonexistent here" in done.stderr
+    nowhere = tmp_path / "nowhere"
+    done = dry(nearcache, "--report", nowhere / "x.json", "--", "ls")
+    assert done.returncode == 0 and f"--report: there is no folder {nowhere} here" in done.stderr
     for path in ("x.json", "%j/x.json", "-", "0", ""):
         assert not dry(nearcache, "--report", path, "--", "ls", cwd=tmp_path).stderr
 
