@@ -106,7 +106,7 @@ def ended(mpi, output):
 def crashed(mpi, result):
     """Whether a job has crashed where Open MPI 5.0.11 emulates RDMA by messages: it calls a module that is null.
 
-    Seen once in 60 runs of the model whose halves make windows at the same time, four ranks on two busy cores; not in 85 runs without Nearcache, but nothing
+    Seen once in 140 runs of the model whose halves make windows at the same time, four ranks on two busy cores; not in 125 runs without Nearcache, but nothing
     on the stack is its.
     """
     return (
