@@ -13,30 +13,44 @@ BLOCKS = 40
 SIZES = (8, 512, 4096)
 
 
-def count(launch, function, size, folder):
-    out = pathlib.Path(folder) / f"{function}-{size}.%p"
-    wrap = [
+def counting(function, out):
+    """Return the words that run a program and count, at each rank, what `function` and its callees
+    execute, in files that begin with `out`."""
+    return [
         "valgrind",
         "--tool=callgrind",
-        f"--callgrind-out-file={out}",
+        f"--callgrind-out-file={out}.%p",
         "--collect-atstart=no",
         f"--toggle-collect={function}",
     ]
+
+
+def counted(out):
+    """Return the instructions of the rank that executed most."""
+    out = pathlib.Path(out)
+    totals = [
+        re.search(r"^(?:totals|summary): (\d+)", path.read_text(), re.MULTILINE)
+        for path in out.parent.glob(f"{out.name}.*")
+    ]
+    found = [int(total.group(1)) for total in totals if total]
+    if not found:
+        raise Failure("valgrind counted nothing")
+    return max(found)
+
+
+def count(launch, function, size, folder):
+    out = pathlib.Path(folder) / f"{function}-{size}"
     rows = launch.rows(
         "bench_hit",
         {"sizes": size, "entries": 1000, "blocks": BLOCKS, "metadata-index": 0},
-        wrap=wrap,
+        wrap=counting(function, out),
         cached=launch.build.preload().exists(),
         # Time is stretched under valgrind, so the clock must not trigger calls for progress.
         options={"max_storage": "1G", "progress_time": "1000s"},
     )
-    totals = [
-        int(re.search(r"^(?:totals|summary): (\d+)", path.read_text(), re.MULTILINE).group(1))
-        for path in pathlib.Path(folder).glob(f"{function}-{size}.*")
-    ]
     # The warm-up's blocks are counted, too.
     operations = (BLOCKS + BLOCKS // 10 + 1) * rows[0]["block_operations"]
-    return max(totals) / operations
+    return counted(out) / operations
 
 
 def measure(launch, _arguments):

@@ -8,12 +8,11 @@ only send and receive what the call needs show what the system takes, hence what
 go below.
 """
 
-import pathlib
-import re
 import shutil
 import tempfile
 
-from .build import Build, Failure, command
+from .build import Build, command
+from .instructions import counted, counting
 from .launch import Launch
 from .numbers import median, ratio_of_medians, summarise
 
@@ -313,25 +312,11 @@ def instructions(launch):
     counts = {}
     for name, calls in (("put", PUTS), ("flush", FLUSHES)):
         with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
-            wrap = [
-                "valgrind",
-                "--tool=callgrind",
-                f"--callgrind-out-file={folder}/{name}.%p",
-                "--collect-atstart=no",
-                f"--toggle-collect=bench_{name}_block",
-            ]
             launch.rows(
                 "bench_rma",
                 {"calls": "counted", "memory": "allocated"},
-                wrap=wrap,
+                wrap=counting(f"bench_{name}_block", f"{folder}/{name}"),
                 options=ENGINE["node"],
             )
-            totals = [
-                re.search(r"^(?:totals|summary): (\d+)", path.read_text(), re.MULTILINE)
-                for path in pathlib.Path(folder).glob(f"{name}.*")
-            ]
-            found = [int(total.group(1)) for total in totals if total]
-        if not found:
-            raise Failure("rma: valgrind counted nothing")
-        counts[name] = max(found) / calls
+            counts[name] = counted(f"{folder}/{name}") / calls
     return counts

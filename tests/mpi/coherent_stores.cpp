@@ -244,8 +244,8 @@ void a_file_is_written_to() {
       [&](Window& window) {
         const int64_t value = window.next();
         if (check::rank != owner) return;
-        if (!std::exchange(of_file,
-                           true)) {  // what was stored so far is as in the file from now on
+        // What was stored so far is as in the file from now on.
+        if (!std::exchange(of_file, true)) {
           write(mapped, bytes, 0);
           madvise(mapped, bytes, MADV_DONTNEED);
         }

@@ -139,7 +139,6 @@ std::string settle(const Creation& creation, ShareUse use, WindowIdentity* ident
     const Mapping mapping = is_allocated_by_mpi(identity->handle)
                                 ? Mapping{.shared = false, .readable = true}
                                 : mapping_of(base, bytes);
-    identity->mapped_shared = mapping.shared;
     if (mapping.shared) {
       identity->changed_unseen = "other processes may store to its memory, which is mapped shared";
     } else if (mapping.of_file) {
@@ -147,7 +146,7 @@ std::string settle(const Creation& creation, ShareUse use, WindowIdentity* ident
     }
     // unlike all memory from MPI_BOTTOM on, or addresses of which some are only reserved
     if (mapping.readable) identity->least_bytes = creation.memory.bytes;
-    identity->overlaps = identity->mapped_shared || context.coherence.is_exposed(base, bytes);
+    identity->overlaps = mapping.shared || context.coherence.is_exposed(base, bytes);
   }
   context_limit_memory();
   Coverage phases;

@@ -278,7 +278,7 @@ class Window {
     ++(kind == TraceWrite::put ? counters_.puts : counters_.accumulates);
   }
   // Called when a get has bypassed the cache or was made on an uncached window, and when a write or
-  // a get from the rank itself was issued. Pauses if it is time to.
+  // a get from the rank itself was issued, or a lock of MPI's released. Pauses if it is time to.
   void maybe_pause(MPI_Datatype type, uint64_t bytes) {
     if (pause_.get_passed()) [[unlikely]]
       pause(type, bytes);

@@ -17,9 +17,7 @@ struct WindowIdentity {
   int64_t unit = 1;         // displacement unit of all ranks, 0 if they differ
   // displacements are addresses of attached memory: nothing is known about what lies around a get
   bool dynamic = false;
-  // Whether other processes may have mapped this rank's memory, too; and why it may change without
-  // a call or a store of this process, null if it does not.
-  bool mapped_shared = false;
+  // why this rank's memory may change without a call or a store of this process, or null
   const char* changed_unseen = nullptr;
   bool overlaps = false;     // some rank's memory of this window also belongs to another window
   bool by_engine = false;    // the RMA engine does its one-sided communication
