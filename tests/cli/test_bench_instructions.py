@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed"),
     pytest.mark.skipif(platform.machine() != "x86_64", reason="the limits are those of x86-64"),
 ]
-DROPS_ONE = 1000  # of an acquire that drops one entry, where there once were many; without care 65,000
+DROPS_ONE = 1000  # of an acquire that drops one entry, where there once were many
 HIT = 330  # of 8 bytes, with its flush
 COMPILER = 'CMAKE_CXX_COMPILER_VERSION "12.'  # by which that was compiled
 
