@@ -130,9 +130,9 @@ static inline void ncupc_load_strict(void* to, const void* from, size_t bytes) {
 
 /* An lvalue at a private address. Scalars are volatile: another thread may change them at any time,
  * and a load must be neither torn nor repeated. */
-#define NCUPC_AT(T, address)                                                         \
-  (*__builtin_choose_expr(sizeof(T) <= 8, (volatile __typeof__(T)*)(void*)(address), \
-                          (__typeof__(T)*)(void*)(address)))
+#define NCUPC_AT(T, address)                                                      \
+  (*(__typeof__(__builtin_choose_expr(sizeof(T) <= 8, (volatile __typeof__(T)*)0, \
+                                      (__typeof__(T)*)0)))(void*)(address))
 
 /* A union of a value of type T and its bytes. */
 #define NCUPC_IMAGE(T)                                   \
@@ -168,6 +168,36 @@ static inline void ncupc_load_strict(void* to, const void* from, size_t bytes) {
     }                                                                 \
     ncupc_image.value;                                                \
   })
+
+/* Returns where a record's bytes can be read: in memory within reach, or in `image`, to which they
+ * are fetched. */
+static inline void* ncupc_view(void* image, ncupc_ptr from, size_t bytes) {
+  char* const at = ncupc_reach(from);
+  if (__builtin_expect(at != NULL, 1)) {
+    ncupc_count_load();
+    return at;
+  }
+  ncupc_get_far(image, from, bytes);
+  return image;
+}
+
+static inline void* ncupc_view_strict(void* image, ncupc_ptr from, size_t bytes) {
+  char* const at = ncupc_reach(from);
+  if (__builtin_expect(at != NULL, 1)) {
+    ncupc_load_strict(image, at, bytes);
+  } else {
+    ncupc_get_far_strict(image, from, bytes);
+  }
+  return image;
+}
+
+/* A struct or union is read as an lvalue, in whose assignment the compiler copies padding as well:
+ * it may replace variables by their members. */
+#define NCUPC_GET_RECORD(T, ...) \
+  NCUPC_AT(T, ncupc_view((NCUPC_IMAGE(T)){{0}}.bytes, (__VA_ARGS__), sizeof(T)))
+
+#define NCUPC_GET_RECORD_STRICT(T, ...) \
+  NCUPC_AT(T, ncupc_view_strict((NCUPC_IMAGE(T)){{0}}.bytes, (__VA_ARGS__), sizeof(T)))
 
 #define NCUPC_PUT(T, p, ...)                            \
   __extension__({                                       \

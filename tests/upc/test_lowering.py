@@ -61,7 +61,7 @@ CASES = {
     "items[3].id = 4;": "NCUPC_PUT(int, ncupc_field(ncupc_element(items, 3, sizeof(item), 2), __builtin_offsetof(item, id)), 4);",
     "items[0].w[1] = 2;": "NCUPC_PUT(double, ncupc_add(ncupc_field(items, __builtin_offsetof(item, w)), 1, sizeof(double), 0), 2);",
     "items[0].bits = 5;": "NCUPC_PUT_BITS(item, bits, items, 5);",
-    "one = items[1];": "one = NCUPC_GET(item, ncupc_element(items, 1, sizeof(item), 2));",
+    "one = items[1];": "one = NCUPC_GET_RECORD(item, ncupc_element(items, 1, sizeof(item), 2));",
     "list = list->next;": "list = NCUPC_GET(ncupc_ptr, ncupc_field(list, __builtin_offsetof(struct node, next)));",
     "p++;": "p = ncupc_add(p, 1, sizeof(int), 1);",
     "p -= u;": "p = ncupc_add(p, -(ptrdiff_t) u, sizeof(int), 1);",

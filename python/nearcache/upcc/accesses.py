@@ -83,9 +83,8 @@ class Accesses(Part):
         if found.bits:
             node = self._loaded_bits(found)
         else:
-            node = call(
-                self._access("NCUPC_GET", found), self.typenames.value_type(kind), found.pointer
-            )
+            name = "NCUPC_GET_RECORD" if kind.is_record else "NCUPC_GET"
+            node = call(self._access(name, found), self.typenames.value_type(kind), found.pointer)
         return Value(node, kind.unqualified())
 
     def _loaded_bits(self, place: Place) -> c_ast.Node:

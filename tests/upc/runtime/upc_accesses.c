@@ -110,11 +110,11 @@ static void point_step(uint64_t* random, size_t i) {
       my_points[i].tag = value.tag;
       break;
     case 3:
-      value = NCUPC_GET_STRICT(struct point, p);
+      value = NCUPC_GET_RECORD_STRICT(struct point, p);
       CHECK(value.x == my_points[i].x && value.tag == my_points[i].tag, "point %zu", i);
       break;
     default:
-      value = NCUPC_GET(struct point, p);
+      value = NCUPC_GET_RECORD(struct point, p);
       CHECK(value.y == my_points[i].y && value.tag == my_points[i].tag, "point %zu", i);
   }
 }
@@ -218,7 +218,7 @@ int ncupc_main(int argc, char** argv) {
   NCUPC_BARRIER();
   for (size_t k = 0; k < elements / 4; ++k) {
     const size_t i = below(&random, elements);
-    const struct point point = NCUPC_GET(struct point, point_at(i));
+    const struct point point = NCUPC_GET_RECORD(struct point, point_at(i));
     const uint64_t sum = NCUPC_GET(uint64_t, word_at(i)) + NCUPC_GET(unsigned char, byte_at(i)) +
                          (uint64_t)point.tag + NCUPC_GET_BITS(struct fields, d, bits_at(i));
     CHECK(sum == NCUPC_GET(uint64_t, ncupc_add(believed, (ptrdiff_t)i, sizeof(uint64_t), 1)),
