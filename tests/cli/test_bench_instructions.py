@@ -19,7 +19,10 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed"),
     pytest.mark.skipif(platform.machine() != "x86_64", reason="the limits are those of x86-64"),
 ]
-DROPS_ONE = 1000  # of an acquire that drops one entry, where there once were many
+# Of an acquire that drops one entry where there once were many, with the long epoch's share. Until
+# the ranks have agreed that the phase is quiet, flushes of that epoch are acquires, too: 1,000 to
+# 2,500, by how long that takes; 145,000 if the room is cleared.
+DROPS_ONE = 6000
 HIT = 330  # of 8 bytes, with its flush
 COMPILER = 'CMAKE_CXX_COMPILER_VERSION "12.'  # by which that was compiled
 
