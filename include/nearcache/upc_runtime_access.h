@@ -192,12 +192,19 @@ static inline void* ncupc_view_strict(void* image, ncupc_ptr from, size_t bytes)
 }
 
 /* A struct or union is read as an lvalue, in whose assignment the compiler copies padding as well:
- * it may replace variables by their members. */
-#define NCUPC_GET_RECORD(T, ...) \
-  NCUPC_AT(T, ncupc_view((NCUPC_IMAGE(T)){{0}}.bytes, (__VA_ARGS__), sizeof(T)))
+ * it may replace variables by their members. Each image stays on the stack until the end of its
+ * block, so large ones are read as other values are. */
+#define NCUPC_GET_RECORD(T, ...)                                                      \
+  __builtin_choose_expr(                                                              \
+      sizeof(T) <= 512,                                                               \
+      NCUPC_AT(T, ncupc_view((NCUPC_IMAGE(T)){{0}}.bytes, (__VA_ARGS__), sizeof(T))), \
+      NCUPC_GET(T, __VA_ARGS__))
 
-#define NCUPC_GET_RECORD_STRICT(T, ...) \
-  NCUPC_AT(T, ncupc_view_strict((NCUPC_IMAGE(T)){{0}}.bytes, (__VA_ARGS__), sizeof(T)))
+#define NCUPC_GET_RECORD_STRICT(T, ...)                                                      \
+  __builtin_choose_expr(                                                                     \
+      sizeof(T) <= 512,                                                                      \
+      NCUPC_AT(T, ncupc_view_strict((NCUPC_IMAGE(T)){{0}}.bytes, (__VA_ARGS__), sizeof(T))), \
+      NCUPC_GET_STRICT(T, __VA_ARGS__))
 
 #define NCUPC_PUT(T, p, ...)                            \
   __extension__({                                       \
