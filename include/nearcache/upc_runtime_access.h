@@ -130,9 +130,18 @@ static inline void ncupc_load_strict(void* to, const void* from, size_t bytes) {
 
 /* An lvalue at a private address. Scalars are volatile: another thread may change them at any time,
  * and a load must be neither torn nor repeated. */
-#define NCUPC_AT(T, address)                                                      \
+#define NCUPC_ALIGNED_AT(T, address)                                              \
   (*(__typeof__(__builtin_choose_expr(sizeof(T) <= 8, (volatile __typeof__(T)*)0, \
                                       (__typeof__(T)*)0)))(void*)(address))
+
+/* The same for types of a larger alignment, which members of packed structures may lack. */
+#define NCUPC_LOOSE(T)                                \
+  struct __attribute__((__packed__, __may_alias__)) { \
+    __typeof__(T) value;                              \
+  }
+#define NCUPC_AT(T, address)                                               \
+  __builtin_choose_expr(__alignof__(T) <= 8, NCUPC_ALIGNED_AT(T, address), \
+                        ((NCUPC_LOOSE(T)*)(void*)(address))->value)
 
 /* A union of a value of type T and its bytes. */
 #define NCUPC_IMAGE(T)                                   \
@@ -193,18 +202,18 @@ static inline void* ncupc_view_strict(void* image, ncupc_ptr from, size_t bytes)
 
 /* A struct or union is read as an lvalue, in whose assignment the compiler copies padding as well:
  * it may replace variables by their members. Each image stays on the stack until the end of its
- * block, so large ones are read as other values are. */
-#define NCUPC_GET_RECORD(T, ...)                                                      \
-  __builtin_choose_expr(                                                              \
-      sizeof(T) <= 512,                                                               \
-      NCUPC_AT(T, ncupc_view((NCUPC_IMAGE(T)){{0}}.bytes, (__VA_ARGS__), sizeof(T))), \
+ * block, so large ones are read as other values are, as are those that may lack their alignment. */
+#define NCUPC_GET_RECORD(T, ...)                                                              \
+  __builtin_choose_expr(                                                                      \
+      sizeof(T) <= 512 && __alignof__(T) <= 8,                                                \
+      NCUPC_ALIGNED_AT(T, ncupc_view((NCUPC_IMAGE(T)){{0}}.bytes, (__VA_ARGS__), sizeof(T))), \
       NCUPC_GET(T, __VA_ARGS__))
 
-#define NCUPC_GET_RECORD_STRICT(T, ...)                                                      \
-  __builtin_choose_expr(                                                                     \
-      sizeof(T) <= 512,                                                                      \
-      NCUPC_AT(T, ncupc_view_strict((NCUPC_IMAGE(T)){{0}}.bytes, (__VA_ARGS__), sizeof(T))), \
-      NCUPC_GET_STRICT(T, __VA_ARGS__))
+#define NCUPC_GET_RECORD_STRICT(T, ...)                                                    \
+  __builtin_choose_expr(sizeof(T) <= 512 && __alignof__(T) <= 8,                           \
+                        NCUPC_ALIGNED_AT(T, ncupc_view_strict((NCUPC_IMAGE(T)){{0}}.bytes, \
+                                                              (__VA_ARGS__), sizeof(T))),  \
+                        NCUPC_GET_STRICT(T, __VA_ARGS__))
 
 #define NCUPC_PUT(T, p, ...)                            \
   __extension__({                                       \
