@@ -134,13 +134,14 @@ static inline void ncupc_load_strict(void* to, const void* from, size_t bytes) {
   (*(__typeof__(__builtin_choose_expr(sizeof(T) <= 8, (volatile __typeof__(T)*)0, \
                                       (__typeof__(T)*)0)))(void*)(address))
 
-/* The same for types of a larger alignment, which members of packed structures may lack. */
+/* The same for types of a larger alignment, which members of packed structures may lack. Accesses
+ * of up to 8 bytes need none, and stay volatile if a typedef asks for one. */
 #define NCUPC_LOOSE(T)                                \
   struct __attribute__((__packed__, __may_alias__)) { \
     __typeof__(T) value;                              \
   }
-#define NCUPC_AT(T, address)                                               \
-  __builtin_choose_expr(__alignof__(T) <= 8, NCUPC_ALIGNED_AT(T, address), \
+#define NCUPC_AT(T, address)                                                                 \
+  __builtin_choose_expr(sizeof(T) <= 8 || __alignof__(T) <= 8, NCUPC_ALIGNED_AT(T, address), \
                         ((NCUPC_LOOSE(T)*)(void*)(address))->value)
 
 /* A union of a value of type T and its bytes. */
@@ -165,21 +166,8 @@ static inline void ncupc_load_strict(void* to, const void* from, size_t bytes) {
     ncupc_value;                                                                              \
   })
 
-#define NCUPC_GET_STRICT(T, ...)                                      \
-  __extension__({                                                     \
-    const ncupc_ptr ncupc_from = (__VA_ARGS__);                       \
-    char* const ncupc_at = ncupc_reach(ncupc_from);                   \
-    NCUPC_IMAGE(T) ncupc_image;                                       \
-    if (__builtin_expect(ncupc_at != NULL, 1)) {                      \
-      ncupc_load_strict(ncupc_image.bytes, ncupc_at, sizeof(T));      \
-    } else {                                                          \
-      ncupc_get_far_strict(ncupc_image.bytes, ncupc_from, sizeof(T)); \
-    }                                                                 \
-    ncupc_image.value;                                                \
-  })
-
-/* Returns where a record's bytes can be read: in memory within reach, or in `image`, to which they
- * are fetched. */
+/* Returns where an object's bytes can be read: in memory within reach (a strict read copies them
+ * first), or in `image`, to which they are fetched. */
 static inline void* ncupc_view(void* image, ncupc_ptr from, size_t bytes) {
   char* const at = ncupc_reach(from);
   if (__builtin_expect(at != NULL, 1)) {
@@ -199,6 +187,13 @@ static inline void* ncupc_view_strict(void* image, ncupc_ptr from, size_t bytes)
   }
   return image;
 }
+
+#define NCUPC_GET_STRICT(T, ...)                                    \
+  __extension__({                                                   \
+    NCUPC_IMAGE(T) ncupc_image;                                     \
+    ncupc_view_strict(ncupc_image.bytes, (__VA_ARGS__), sizeof(T)); \
+    ncupc_image.value;                                              \
+  })
 
 /* A struct or union is read as an lvalue, in whose assignment the compiler copies padding as well:
  * it may replace variables by their members. Each image stays on the stack until the end of its

@@ -1,5 +1,4 @@
 // Members of packed structures begin anywhere, whatever their type's alignment.
-#include <string.h>
 #include "check.h"
 
 typedef float vector __attribute__((vector_size(16)));
