@@ -20,6 +20,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A program may have defined it itself before, and then <stddef.h> is not read again. */
+#ifndef NULL
+#define NULL ((void*)0)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

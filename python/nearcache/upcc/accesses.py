@@ -35,6 +35,19 @@ def whole_argument(node: c_ast.Node) -> c_ast.Node:
     return node
 
 
+def must_appear_once(node: c_ast.Node) -> bool:
+    """Return whether an expression must not be repeated in the C code, as the macros that read
+    records repeat it, although one copy is compiled: labels would be there twice, and expressions
+    with such reads in them would double with each level."""
+    for each in nodes_of(node):
+        match each:
+            case c_ast.Label():
+                return True
+            case c_ast.FuncCall(name=c_ast.ID(name=name)) if name.startswith("NCUPC_GET_RECORD"):
+                return True
+    return False
+
+
 class Accesses(Part):
     """Lowers reads, writes and moves to the runtime's calls."""
 
@@ -83,7 +96,8 @@ class Accesses(Part):
         if found.bits:
             node = self._loaded_bits(found)
         else:
-            name = "NCUPC_GET_RECORD" if kind.is_record else "NCUPC_GET"
+            by_lvalue = kind.is_record and not must_appear_once(found.pointer)
+            name = "NCUPC_GET_RECORD" if by_lvalue else "NCUPC_GET"
             node = call(self._access(name, found), self.typenames.value_type(kind), found.pointer)
         return Value(node, kind.unqualified())
 
