@@ -33,6 +33,7 @@ class Bell {
   const Name& name() const { return name_; }
   // For the process that made it: readable once the bell has rung.
   int descriptor() const { return read_; }
+  int writing_end() const { return write_; }  // what it is rung by
 
   void ring() const;
   // Consumes pending rings, at most 64 in one call, and returns how many there were.

@@ -116,6 +116,7 @@ class ConnectionFabric : public Fabric {
     return found == peers_.end() ? nullptr : found->second.connection;
   }
   const auto& connections() const { return connections_; }
+  Detour& detour() { return detour_; }
   ByteQueue& queue_of(Connection* connection) {
     return connection->state == State::open ? peers_[connection->peer].out : connection->out;
   }

@@ -58,11 +58,16 @@ bool allocate(int file, off_t bytes) {
 
 }  // namespace
 
+int Detour::prepare() {
+  if (!std::exchange(prepared_, true) && file_may_have(bytes))
+    descriptor_ = memfd_create("nearcache-detour", MFD_CLOEXEC);
+  return descriptor_;
+}
+
 // The file's pages are allocated in advance: a write to the mapping must not end the process
 // because none are left.
 void Detour::open() {
-  if (file_may_have(bytes)) descriptor_ = memfd_create("nearcache-detour", MFD_CLOEXEC);
-  if (descriptor_ >= 0 && allocate(descriptor_, bytes)) {
+  if (prepare() >= 0 && allocate(descriptor_, bytes)) {
     void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
     if (mapped != MAP_FAILED) {
       buffer_ = static_cast<std::byte*>(mapped);

@@ -49,10 +49,15 @@ class Detour {
   // there. Known only after the first copy.
   bool checks() const { return descriptor_ >= 0; }
 
+  // Creates the file, still empty, unless that was tried before, and returns its descriptor or -1.
+  // To be called before threads with different tables use it (descriptor_tables.h).
+  int prepare();
+
  private:
   void open();
   void stop_checking();
 
+  bool prepared_ = false;
   int descriptor_ = -1;
   std::byte* buffer_ = nullptr;
   std::unique_ptr<std::byte[]> own_;  // the buffer, if there is no file

@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "net/descriptor_tables.h"
 #include "net/direct_memory.h"
 
 namespace nearcache::net {
@@ -130,6 +132,14 @@ class Fabric {
   virtual int separate_descriptor() const { return -1; }
   // A thread was woken by this descriptor: the next poll should look at what it stands for.
   virtual void woken(int /*descriptor*/) {}
+
+  // From now on, calls come from two threads with different tables, or (null) no longer. Returns
+  // false if the fabric cannot do that, else adds the descriptors to `kept` that both tables need.
+  virtual bool use_tables(DescriptorTables* /*tables*/, std::vector<int>* /*kept*/) {
+    return false;
+  }
+  // This side of the tables settles what the other one has opened and closed.
+  virtual void settle() {}
 
   // Nothing is sent to this rank now, but its loss is to be noticed: begins a connection, where
   // loss shows only by a connection and there is none.

@@ -63,6 +63,17 @@ NodeFabric::~NodeFabric() {
   if (others_ != nullptr && descriptor_ >= 0) close(descriptor_);
 }
 
+bool NodeFabric::use_tables(DescriptorTables* tables, std::vector<int>* kept) {
+  if (others_ != nullptr && !others_->use_tables(tables, kept)) return false;
+  if (tables == nullptr) return true;
+  kept->push_back(descriptor_);
+  for (const Peer& each : places_) {
+    kept->push_back(each.at.bell.descriptor());
+    kept->push_back(each.at.bell.writing_end());
+  }
+  return true;
+}
+
 // Returns null if the rank is on another node.
 NodeFabric::Peer* NodeFabric::place_of(int rank) const {
   const int place = by_rank_[static_cast<size_t>(rank)];

@@ -85,6 +85,10 @@ class NodeFabric final : public Fabric {
   void woken(int descriptor) override {
     if (others_ != nullptr) others_->woken(descriptor);
   }
+  bool use_tables(DescriptorTables* tables, std::vector<int>* kept) override;
+  void settle() override {
+    if (others_ != nullptr) others_->settle();
+  }
   void watch_peer(int rank) override {
     if (others_ != nullptr && place_of(rank) == nullptr) others_->watch_peer(rank);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "net/socket_fabric.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
@@ -14,6 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <unordered_set>
 #include <utility>
 
 #include "base/log.h"
@@ -27,6 +29,9 @@ constexpr int most_reads = 16;
 constexpr size_t enough_read = 1 << 20;
 constexpr int polls_between_looks = 8;  // polls of the connection in use, until all are polled
 constexpr int times_to_separate = 32;
+
+// The agent has opened it, and the program has no descriptor for it.
+constexpr const char* out_of_reach = "no descriptor is left for its connection";
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
@@ -71,8 +76,10 @@ std::string SocketFabric::listen_at(const std::string& interface) {
 }
 
 SocketFabric::~SocketFabric() {
-  for (const auto& entry : connections()) ::close(wire(entry.first)->socket);
-  for (const int descriptor : {listener_, doorbell_, pause_, epoll_}) {
+  for (const auto& entry : connections()) {
+    if (reaches(wire(entry.first))) ::close(wire(entry.first)->socket);
+  }
+  for (const int descriptor : {listener_, doorbell_, pause_, agents_set_, epoll_}) {
     if (descriptor >= 0) ::close(descriptor);
   }
 }
@@ -91,32 +98,41 @@ void SocketFabric::use_set(int epoll) {
 }
 
 bool SocketFabric::watch_separate(bool wanted) {
-  if (wanted && set_ >= 0 && recent_ != nullptr) {
+  if (wanted && set_ >= 0 && recent_ != nullptr && reaches(wire(recent_))) {
     times_ = recent_ == candidate_ ? std::min(times_ + 1, times_to_separate) : 1;
     candidate_ = recent_;
     if (times_ == times_to_separate && recent_ != separate_) separate(wire(recent_));
   }
-  if (separate_ != nullptr && separate_watched_ != wanted) {
-    separate_watched_ = wanted;
-    epoll_event event{.events = wanted ? EPOLLIN : 0u, .data = {.fd = separate_->socket}};
-    epoll_ctl(set_, EPOLL_CTL_MOD, separate_->socket, &event);
+  if (separate_ == nullptr) return false;
+  if (!reaches(separate_)) {
+    if (wanted) ring();  // the agent looks, and has its set tell of it again
+  } else if (std::exchange(separate_watched_, wanted) != wanted) {
+    tell_set(EPOLL_CTL_MOD);
   }
-  return separate_ != nullptr;
+  return true;
+}
+
+// Sets what the caller's set tells of the separate connection.
+bool SocketFabric::tell_set(int change) {
+  epoll_event event{.events = separate_watched_ ? EPOLLIN : 0u, .data = {.fd = separate_->socket}};
+  return epoll_ctl(set_, change, separate_->socket, &event) == 0;
 }
 
 void SocketFabric::separate(Wire* connection) {
   watch_together();
-  epoll_event event{.events = 0, .data = {.fd = connection->socket}};
-  if (epoll_ctl(set_, EPOLL_CTL_ADD, connection->socket, &event) != 0) return;
+  if (separate_ != nullptr) return;
   separate_ = connection;
   separate_watched_ = false;
-  tell_events(connection);
+  if (!tell_set(EPOLL_CTL_ADD))
+    separate_ = nullptr;
+  else
+    tell_events(connection);
 }
 
 void SocketFabric::watch_together() {
   times_ = 0;
+  if (separate_ == nullptr || !reaches(separate_)) return;
   Wire* const connection = std::exchange(separate_, nullptr);
-  if (connection == nullptr) return;
   epoll_ctl(set_, EPOLL_CTL_DEL, connection->socket, nullptr);
   tell_events(connection);
 }
@@ -127,14 +143,149 @@ void SocketFabric::woken(int descriptor) {
   if (separate_ == nullptr || recent_ != separate_ || descriptor != separate_->socket) polls_ = -1;
 }
 
+// Two tables of descriptors
+
+bool SocketFabric::use_tables(DescriptorTables* tables, std::vector<int>* kept) {
+  tables_ = tables;
+  if (tables == nullptr) return have_one_table(), true;
+  agents_set_ = epoll_create1(EPOLL_CLOEXEC);
+  epoll_event event{.events = EPOLLIN, .data = {.ptr = &agents_set_}};
+  if (agents_set_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, agents_set_, &event) != 0) return false;
+  kept->insert(kept->end(),
+               {listener_, doorbell_, pause_, agents_set_, epoll_, detour().prepare()});
+  for (const auto& entry : connections()) changed_.push_back(wire(entry.first)->socket);
+  return true;
+}
+
+// The agent has ended, and with it what was only the agent's.
+void SocketFabric::have_one_table() {
+  for (std::vector<int>* each : {&changed_, &given_up_, &closed_by_agent_}) each->clear();
+  for (Wire* const each : std::exchange(agents_, {})) {
+    each->only_agents = false;
+    each->socket = -1;
+    lose(each, out_of_reach);
+  }
+  if (agents_set_ < 0) return;
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, agents_set_, nullptr);
+  ::close(std::exchange(agents_set_, -1));
+}
+
+void SocketFabric::settle() { is_agents() ? mirror() : adopt(); }
+
+// While the program has adopted connections that the agent has not taken out of its set yet, that
+// set must not wake threads of the program.
+void SocketFabric::watch_agents_set(bool wanted) {
+  epoll_event event{.events = wanted ? EPOLLIN : 0u, .data = {.ptr = &agents_set_}};
+  epoll_ctl(epoll_, EPOLL_CTL_MOD, agents_set_, &event);
+}
+
+// The program's side.
+void SocketFabric::adopt() {
+  for (const int number : std::exchange(closed_by_agent_, {})) ::close(number);
+  if (agents_.empty()) return;
+  std::erase_if(agents_, [this](Wire* each) { return adopt(each); });
+  tables_->leave_to_other();
+  watch_agents_set(!agents_.empty());
+  if (agents_.empty()) return;
+  tables_->leave_for_later();
+  if (!std::exchange(told_of_waiting_, true)) {
+    log(LogLevel::warning, "rank %d: a connection of another rank waits: %s", rank(),
+        std::strerror(errno));
+  }
+}
+
+// Without a free descriptor the connection remains the agent's, and is tried again.
+bool SocketFabric::adopt(Wire* connection) {
+  const int socket = tables_->fetch(connection->socket);
+  if (socket < 0) return false;
+  const int agents = std::exchange(connection->socket, socket);
+  connection->only_agents = false;
+  if (!tell(EPOLL_CTL_ADD, connection) || (connection == separate_ && !tell_set(EPOLL_CTL_ADD))) {
+    epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, nullptr);
+    ::close(std::exchange(connection->socket, agents));
+    connection->only_agents = true;
+    return false;
+  }
+  given_up_.push_back(agents);
+  changed_.push_back(socket);
+  return true;
+}
+
+// The program had something to send on connections that it could not adopt.
+void SocketFabric::lose_unreachable() {
+  if (is_agents()) return;
+  const std::vector<Wire*> all = agents_;
+  for (Wire* const each : all) {
+    if (each->send_error != 0) lose(each, out_of_reach);
+  }
+}
+
+// The agent's side.
+void SocketFabric::mirror() {
+  for (const int number : std::exchange(given_up_, {})) {
+    for (const int set : {agents_set_, set_}) epoll_ctl(set, EPOLL_CTL_DEL, number, nullptr);
+    ::close(number);
+  }
+  std::unordered_set<int> used, agents;
+  for (const auto& entry : connections()) {
+    const Wire* const each = wire(entry.first);
+    (each->only_agents ? agents : used).insert(each->socket);
+  }
+  for (const int number : std::exchange(changed_, {})) {
+    if (used.contains(number))
+      fetch_as(number);
+    else if (!agents.contains(number))
+      ::close(number);
+  }
+  watch_agents_set(true);
+}
+
+// If that fails, the connection breaks when it is used.
+void SocketFabric::fetch_as(int number) {
+  const auto found = std::ranges::find(agents_, number, &Wire::socket);
+  if (found != agents_.end()) move_away(*found);
+  const int fetched = tables_->fetch(number);
+  if (fetched == number) return;
+  ::close(number);
+  if (fetched < 0) return;
+  dup3(fetched, number, O_CLOEXEC);
+  ::close(fetched);
+}
+
+void SocketFabric::move_away(Wire* connection) {
+  if (connection == separate_) watch_together();
+  const int before = connection->socket;
+  const int to = fcntl(before, F_DUPFD_CLOEXEC, before + 1);
+  if (to < 0) return lose(connection, out_of_reach);
+  epoll_ctl(agents_set_, EPOLL_CTL_DEL, before, nullptr);
+  ::close(std::exchange(connection->socket, to));
+  tell(EPOLL_CTL_ADD, connection);
+}
+
+// Closes a connection that the other side may have, too. The other end is to notice at once.
+void SocketFabric::release(Wire* connection) {
+  const int socket = std::exchange(connection->socket, -1);
+  tables_->leave_to_other();
+  if (connection->only_agents) {
+    std::erase(agents_, connection);
+    if (!is_agents()) return given_up_.push_back(socket);
+  }
+  epoll_ctl(set_of(connection), EPOLL_CTL_DEL, socket, nullptr);
+  ::shutdown(socket, SHUT_RDWR);
+  ::close(socket);
+  if (!connection->only_agents) (is_agents() ? closed_by_agent_ : changed_).push_back(socket);
+}
+
 // Connections
 
 // Sets what the wait descriptor tells of a connection.
-void SocketFabric::tell_events(Wire* connection) {
+void SocketFabric::tell_events(Wire* connection) { tell(EPOLL_CTL_MOD, connection); }
+
+bool SocketFabric::tell(int change, Wire* connection) {
   epoll_event event{.events = (connection == separate_ ? 0u : EPOLLIN) |
                               (connection->wants_to_write ? EPOLLOUT : 0u),
                     .data = {.ptr = static_cast<Connection*>(connection)}};
-  epoll_ctl(epoll_, EPOLL_CTL_MOD, connection->socket, &event);
+  return epoll_ctl(set_of(connection), change, connection->socket, &event) == 0;
 }
 
 SocketFabric::Wire* SocketFabric::watch(int socket, bool connects) {
@@ -142,9 +293,16 @@ SocketFabric::Wire* SocketFabric::watch(int socket, bool connects) {
   Wire* const connection = owned.get();
   connection->socket = socket;
   connection->wants_to_write = connects;
-  epoll_event event{.events = EPOLLIN | (connects ? EPOLLOUT : 0u), .data = {.ptr = connection}};
-  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event) != 0) return nullptr;
+  connection->only_agents = is_agents();
+  if (!tell(EPOLL_CTL_ADD, connection)) return nullptr;
   add(std::move(owned));
+  if (has_two_tables()) {
+    if (connection->only_agents)
+      agents_.push_back(connection);
+    else
+      changed_.push_back(socket);
+    tables_->leave_to_other();
+  }
   return connection;
 }
 
@@ -201,9 +359,10 @@ void SocketFabric::watch_listener(bool wanted) {
 
 void SocketFabric::hang_up(Connection* connection) {
   if (connection == separate_) watch_together();
-  int& socket = wire(connection)->socket;
-  epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, nullptr);
-  ::close(std::exchange(socket, -1));
+  Wire* const closed = wire(connection);
+  if (has_two_tables()) return release(closed);
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, closed->socket, nullptr);
+  ::close(std::exchange(closed->socket, -1));
 }
 
 // Sending
@@ -216,6 +375,11 @@ size_t SocketFabric::give(Connection* connection, Pieces pieces) {
   for (const auto piece : pieces) {
     vector[message.msg_iovlen++] = {const_cast<std::byte*>(piece.data()), piece.size()};
     all += piece.size();
+  }
+  if (!reaches(wire(connection))) {
+    wire(connection)->send_error = EMFILE;
+    ring();  // see lose_unreachable()
+    return all;
   }
   const int socket = wire(connection)->socket;
   const ssize_t written = message.msg_iovlen == 1
@@ -239,22 +403,26 @@ void SocketFabric::want_to_write(Connection* connection, bool wanted) {
 
 void SocketFabric::look() {
   receives_ = false;
-  if (recent_ != nullptr && ++polls_ % polls_between_looks != 0) {
+  if (!agents_.empty()) [[unlikely]]
+    lose_unreachable();
+  if (recent_ != nullptr && ++polls_ % polls_between_looks != 0 && reaches(wire(recent_))) {
     read(recent_);
   } else {
-    look_at_all();
-    if (separate_ != nullptr) read(separate_);
+    look_at(epoll_);
+    if (separate_ != nullptr && reaches(separate_)) read(separate_);
   }
 }
 
-void SocketFabric::look_at_all() {
+void SocketFabric::look_at(int set) {
   epoll_event events[64];
-  const int count = epoll_wait(epoll_, events, 64, 0);
+  const int count = epoll_wait(set, events, 64, 0);
   for (int i = 0; i < count; ++i) {
     if (events[i].data.ptr == &listener_) {
       accept_all();
     } else if (events[i].data.ptr == &pause_) {
       watch_listener(true);
+    } else if (events[i].data.ptr == &agents_set_) {
+      if (is_agents()) look_at(agents_set_);
     } else if (events[i].data.ptr == &doorbell_) {
       uint64_t rings;
       [[maybe_unused]] const ssize_t got = ::read(doorbell_, &rings, sizeof rings);

@@ -5,6 +5,12 @@
 // All descriptors are in one epoll set, which is the wait descriptor. It is level-triggered and
 // includes a doorbell, so it stays readable until a poll has taken everything. A connection that
 // has been the only one in use for a while is separate (Fabric::use_set).
+//
+// Where program and agent have different tables of descriptors (descriptor_tables.h), the program's
+// is the one that counts: a connection has the number that it has there, and the agent gives it the
+// same in its own table. (Linux tells the descriptors of an epoll set apart by number and file, so
+// both sides need the same one.) A connection that the agent opens is, until the program adopts it,
+// the agent's only, and in a set of the agent's own, which is part of the wait descriptor.
 #pragma once
 
 #include <vector>
@@ -37,14 +43,19 @@ class SocketFabric final : public ConnectionFabric {
   void use_set(int epoll) override;
   bool watch_separate(bool wanted) override;
   void watch_together() override;
-  int separate_descriptor() const override { return separate_ == nullptr ? -1 : separate_->socket; }
+  int separate_descriptor() const override {
+    return separate_ != nullptr && reaches(separate_) ? separate_->socket : -1;
+  }
   void woken(int descriptor) override;
+  bool use_tables(DescriptorTables* tables, std::vector<int>* kept) override;
+  void settle() override;
 
  private:
   struct Wire final : Connection {
     int socket = -1;
     int send_error = 0;  // errno of the send that has ended the connection
     bool wants_to_write = false;
+    bool only_agents = false;
   };
   static Wire* wire(Connection* connection) { return static_cast<Wire*>(connection); }
 
@@ -57,12 +68,29 @@ class SocketFabric final : public ConnectionFabric {
   void hang_up(Connection* connection) override;
   void look() override;
 
+  bool has_two_tables() const { return tables_ != nullptr && tables_->parted(); }
+  bool is_agents() const { return tables_ != nullptr && tables_->here_is_agents(); }
+  bool reaches(const Wire* connection) const { return !connection->only_agents || is_agents(); }
+  int set_of(const Wire* connection) const {
+    return connection->only_agents ? agents_set_ : epoll_;
+  }
+  bool tell(int change, Wire* connection);
+  void have_one_table();
+  void watch_agents_set(bool wanted);
+  void adopt();
+  bool adopt(Wire* connection);
+  void lose_unreachable();
+  void mirror();
+  void fetch_as(int number);
+  void move_away(Wire* connection);
+  void release(Wire* connection);
   void tell_events(Wire* connection);
+  bool tell_set(int change);
   void separate(Wire* connection);
   void accept_all();
   void watch_listener(bool wanted);
   Wire* watch(int socket, bool connects);
-  void look_at_all();
+  void look_at(int set);
   void handle(Connection* connection, uint32_t events);
   void finish_connecting(Connection* connection);
   void read(Connection* connection);
@@ -88,6 +116,13 @@ class SocketFabric final : public ConnectionFabric {
   int times_ = 0;
   bool watches_listener_ = true;
   bool told_of_waiting_ = false;  // a connection for which no descriptor is left
+
+  DescriptorTables* tables_ = nullptr;
+  int agents_set_ = -1;
+  std::vector<Wire*> agents_;  // connections that are only the agent's
+  // Numbers for the other side to settle: the program's that it has opened, adopted or closed; the
+  // agent's of connections that it no longer has alone; those that the agent has closed.
+  std::vector<int> changed_, given_up_, closed_by_agent_;
 };
 
 }  // namespace nearcache::net

@@ -100,6 +100,7 @@ void Agent::stop() {
   }
   if (epoll_ >= 0) {
     const Lock lock(this);
+    engine_->use_tables(nullptr, nullptr);
     engine_->fabric().use_set(-1);
   }
   running_ = false;
@@ -114,18 +115,26 @@ void Agent::stop() {
 bool Agent::told_of_end(int descriptor) {
   const auto found = watched_.find(descriptor);
   if (found == watched_.end()) return false;
-  const int peer = found->second;
-  watched_.erase(found);
-  epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr);  // a forked child has it, too
-  close(descriptor);
+  const int peer = std::exchange(found->second, -1);
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr);
   engine_->ended(peer);
   engine_->push();
   if (asleep_) engine_->fabric().ring();
   return true;
 }
 
+// See net/descriptor_tables.h. Standard descriptors are for messages of the C library.
+void Agent::have_own_table() {
+  const Lock lock(this);
+  std::vector<int> kept{STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, epoll_, end_bell_, timer_};
+  for (const auto& [descriptor, peer] : watched_) kept.push_back(descriptor);
+  if (engine_->use_tables(&tables_, &kept) && tables_.part(kept)) return settle();
+  engine_->use_tables(nullptr, nullptr);
+}
+
 void Agent::run() {
   pthread_setname_np(pthread_self(), "nearcache-agent");
+  have_own_table();
   for (;;) {
     epoll_event event{.events = 0, .data = {.fd = -1}};
     epoll_wait(epoll_, &event, 1, -1);
@@ -159,10 +168,10 @@ void Agent::run() {
 }
 
 void Agent::enter() {
-  if (mutex_.try_lock()) return;
+  if (try_lock()) return;
   const uint64_t began = system_ns();
   wanting_.fetch_add(1, std::memory_order_relaxed);
-  mutex_.lock();
+  lock();
   wanting_.fetch_sub(1, std::memory_order_relaxed);
   pause_.wait(began, system_ns());
 }
@@ -175,7 +184,7 @@ void Agent::give_way() {
   const uint64_t began = system_ns();
   while (wanting_.load(std::memory_order_relaxed) > 0 && system_ns() - began < others_turn_ns)
     sched_yield();
-  mutex_.lock();
+  lock();
 }
 
 void Agent::poll(const Lock&) {
@@ -321,7 +330,7 @@ void Agent::poll_until(Condition done) {
     } else if (wanting_.load(std::memory_order_relaxed) > 0) {
       mutex_.unlock();
       sched_yield();
-      mutex_.lock();
+      lock();
     } else if (engine_->fabric().receives()) {
       began = system_ns();
     } else if (turn % 8 != 0 || system_ns() - began < spin_ns) {
@@ -340,7 +349,7 @@ void Agent::call_host() {
   if (idle_ == nullptr) return;
   mutex_.unlock();
   idle_();
-  mutex_.lock();
+  lock();
 }
 
 void Agent::sleep(int milliseconds) {
@@ -353,7 +362,7 @@ void Agent::sleep(int milliseconds) {
   mutex_.unlock();
   if (idle_ != nullptr) idle_();
   ::poll(watched, 2, milliseconds);
-  mutex_.lock();
+  lock();
   engine_->fabric().woken(-1);
   asleep_ = false;
 }

@@ -205,6 +205,20 @@ class Agent {
 
   void wait_long(Doorbell* bell, Condition done);
   void enter();
+  // The mutex is always taken by one of these.
+  void lock() {
+    mutex_.lock();
+    settle();
+  }
+  bool try_lock() {
+    if (!mutex_.try_lock()) return false;
+    settle();
+    return true;
+  }
+  void settle() {
+    if (tables_.must_settle()) [[unlikely]]
+      engine_->fabric().settle();
+  }
   void give_way();
   void call_host();
   void send(Step step) {
@@ -249,6 +263,7 @@ class Agent {
   bool timer_goes_on();
   void end_lease();
   bool told_of_end(int descriptor);
+  void have_own_table();
   void run();
 
   Engine* engine_;
@@ -279,7 +294,9 @@ class Agent {
   uint64_t expected_until_ = 0;     // ns; until then a helping thread expects more to arrive
   int disarms_first_ = 0;           // this many waits disarm the agent before they send
   int epoll_ = -1, end_bell_ = -1, timer_ = -1;
-  std::unordered_map<int, int> watched_;  // ranks of this node, by descriptor of their process
+  // ranks of this node, by descriptor of their process; -1: has ended
+  std::unordered_map<int, int> watched_;
+  net::DescriptorTables tables_;
   std::thread thread_;
 };
 

@@ -48,7 +48,7 @@ void Agent::rest() {
 bool Agent::help_while_busy() {
   const uint64_t now = system_ns(), since = helped_since_.load(std::memory_order_relaxed);
   if (since == 0) helped_since_.store(now, std::memory_order_relaxed);
-  if (since == 0 || now - since < patience_ns || !mutex_.try_lock()) return false;
+  if (since == 0 || now - since < patience_ns || !try_lock()) return false;
   bool any = false;
   if (running_ && !ending_ && !polling_) {
     any = look(now);

@@ -26,6 +26,12 @@ class Engine final : public net::Receiver {
  public:
   explicit Engine(net::Fabric* fabric);
 
+  // See Fabric.
+  bool use_tables(net::DescriptorTables* tables, std::vector<int>* kept) {
+    if (tables != nullptr) kept->push_back(detour_.prepare());
+    return fabric_->use_tables(tables, kept);
+  }
+
   int rank() const { return fabric_->rank(); }
   uint32_t process() const { return process_; }
   net::Fabric& fabric() { return *fabric_; }
