@@ -81,6 +81,15 @@ class Expressions(Part):
         """Note that calls of these functions are in operands that are not in the output."""
         self._unevaluated.update(functions)
 
+    def needs_a_function(self, value: Value) -> bool:
+        """Return whether a value is read by a statement expression at file scope, where C has none.
+        If it is an operand that is not evaluated, its type will do."""
+        return (
+            self.unit.function.symbol is None
+            and not value.type.is_unknown
+            and any(name.startswith("NCUPC_") for name in called_names(value.node))
+        )
+
     def unevaluated(self) -> set[str]:
         return self._unevaluated
 

@@ -162,6 +162,9 @@ class Operators(Part):
             if isinstance(found, Value):
                 self._must_have_a_size(found.type, node)
                 node.expr = found.node
+                if self.expressions.needs_a_function(found):
+                    node.expr = self.typenames.typename(found.type.unqualified())
+                    self.expressions.leave_unevaluated(called)
                 return Value(node, SIZE)
             kind = found.type
             self.expressions.leave_unevaluated(called)
@@ -198,6 +201,9 @@ class Operators(Part):
         element = types.element_of(kind)
         if element.is_void:
             self.unit.error(node.coord, f"{node.op} of shared void")
+            return Value(number(0), SIZE)
+        if element.is_record and element.body.fields is None:
+            self.unit.error(node.coord, f"{node.op} of an incomplete type: '{kind}'")
             return Value(number(0), SIZE)
         if node.op == "upc_blocksizeof":
             return Value(c_ast.Cast(size_type(), self.typenames.block_size(element)), SIZE)

@@ -233,7 +233,7 @@ class Rewriting(Part):
             found = self.expressions.expression(node.expr)
             node.expr = (
                 self.typenames.typename(kind.unqualified())
-                if isinstance(found, Place)
+                if isinstance(found, Place) or self.expressions.needs_a_function(found)
                 else found.node
             )
         return node
