@@ -137,10 +137,10 @@ static inline void ncupc_load_strict(void* to, const void* from, size_t bytes) {
 /* The same for types of a larger alignment, which members of packed structures may lack. Accesses
  * of up to 8 bytes need none, and stay volatile if a typedef asks for one. (A packed structure with
  * such a member would do as well, but GCC warns of its alignment.) */
-#define NCUPC_LOOSE_AT(T, address)                                       \
-  (*__extension__({                                                      \
-    typedef __typeof__(T) ncupc_loose __attribute__((__aligned__(1)));   \
-    (ncupc_loose*)(void*)(address);                                      \
+#define NCUPC_LOOSE_AT(T, address)                                     \
+  (*__extension__({                                                    \
+    typedef __typeof__(T) ncupc_loose __attribute__((__aligned__(1))); \
+    (ncupc_loose*)(void*)(address);                                    \
   }))
 #define NCUPC_AT(T, address)                                                                 \
   __builtin_choose_expr(sizeof(T) <= 8 || __alignof__(T) <= 8, NCUPC_ALIGNED_AT(T, address), \
