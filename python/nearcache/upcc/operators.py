@@ -202,7 +202,7 @@ class Operators(Part):
         if element.is_void:
             self.unit.error(node.coord, f"{node.op} of shared void")
             return Value(number(0), SIZE)
-        if element.is_record and element.body.fields is None:
+        if types.has_no_size(element):
             self.unit.error(node.coord, f"{node.op} of an incomplete type: '{kind}'")
             return Value(number(0), SIZE)
         if node.op == "upc_blocksizeof":

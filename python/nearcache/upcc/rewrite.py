@@ -15,7 +15,7 @@ from .convert import Place
 from .declare import is_any_size
 from .part import Part
 from .scope import Scope, Symbol
-from .tree import nodes_of
+from .tree import called_names, nodes_of
 from .typenames import POINTER, plain_quals
 
 if TYPE_CHECKING:
@@ -230,12 +230,13 @@ class Rewriting(Part):
         elif kind.is_shared:
             return c_ast.TypeOf("__typeof__", self.typenames.typename(kind.unqualified()))
         else:
+            called = set(called_names(node.expr))
             found = self.expressions.expression(node.expr)
-            node.expr = (
-                self.typenames.typename(kind.unqualified())
-                if isinstance(found, Place) or self.expressions.needs_a_function(found)
-                else found.node
-            )
+            if isinstance(found, Place) or self.expressions.needs_a_function(found):
+                node.expr = self.typenames.typename(kind)
+                self.expressions.leave_unevaluated(called)
+            else:
+                node.expr = found.node
         return node
 
     def rewritten_typename(self, node: c_ast.Node) -> c_ast.Node:
