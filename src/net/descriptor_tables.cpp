@@ -6,6 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "base/thread_sanitizer.h"
@@ -39,6 +43,22 @@ bool can_take_from(int table, int number) {
   const int taken = taken_from(table, number);
   if (taken >= 0) close(taken);
   return taken >= 0;
+}
+
+// Takes it from any other thread.
+int taken_from_some_thread(int number) {
+  const auto own = syscall(SYS_gettid);
+  std::error_code wrong;
+  for (std::filesystem::directory_iterator at("/proc/self/task", wrong), end; !wrong && at != end;
+       at.increment(wrong)) {
+    const pid_t thread = std::atoi(at->path().filename().c_str());
+    const int table = thread == own ? -1 : table_of(thread, of_a_thread);
+    if (table < 0) continue;
+    const int taken = taken_from(table, number);
+    close(table);
+    if (taken >= 0) return taken;
+  }
+  return -1;
 }
 
 bool close_all(unsigned first, unsigned last, unsigned flags) {
@@ -86,8 +106,11 @@ bool DescriptorTables::try_to_part(std::span<const int> kept) {
   return true;
 }
 
+// All threads of the program have its table; the first one may have ended.
 int DescriptorTables::fetch(int number) const {
-  return taken_from(here_is_agents() ? program_ : agent_, number);
+  if (!here_is_agents()) return taken_from(agent_, number);
+  const int taken = taken_from(program_, number);
+  return taken < 0 && errno == ESRCH ? taken_from_some_thread(number) : taken;
 }
 
 }  // namespace nearcache::net

@@ -149,8 +149,7 @@ bool SocketFabric::use_tables(DescriptorTables* tables, std::vector<int>* kept) 
   tables_ = tables;
   if (tables == nullptr) return have_one_table(), true;
   agents_set_ = epoll_create1(EPOLL_CLOEXEC);
-  epoll_event event{.events = EPOLLIN, .data = {.ptr = &agents_set_}};
-  if (agents_set_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, agents_set_, &event) != 0) return false;
+  if (agents_set_ < 0 || !tell_agents_set(EPOLL_CTL_ADD, true)) return false;
   kept->insert(kept->end(),
                {listener_, doorbell_, pause_, agents_set_, epoll_, detour().prepare()});
   for (const auto& entry : connections()) changed_.push_back(wire(entry.first)->socket);
@@ -174,9 +173,9 @@ void SocketFabric::settle() { is_agents() ? mirror() : adopt(); }
 
 // While the program has adopted connections that the agent has not taken out of its set yet, that
 // set must not wake threads of the program.
-void SocketFabric::watch_agents_set(bool wanted) {
+bool SocketFabric::tell_agents_set(int change, bool wanted) {
   epoll_event event{.events = wanted ? EPOLLIN : 0u, .data = {.ptr = &agents_set_}};
-  epoll_ctl(epoll_, EPOLL_CTL_MOD, agents_set_, &event);
+  return epoll_ctl(epoll_, change, agents_set_, &event) == 0;
 }
 
 // The program's side.
@@ -185,13 +184,10 @@ void SocketFabric::adopt() {
   if (agents_.empty()) return;
   std::erase_if(agents_, [this](Wire* each) { return adopt(each); });
   tables_->leave_to_other();
-  watch_agents_set(!agents_.empty());
+  tell_agents_set(EPOLL_CTL_MOD, !agents_.empty());
   if (agents_.empty()) return;
   tables_->leave_for_later();
-  if (!std::exchange(told_of_waiting_, true)) {
-    log(LogLevel::warning, "rank %d: a connection of another rank waits: %s", rank(),
-        std::strerror(errno));
-  }
+  tell_of_waiting();
 }
 
 // Without a free descriptor the connection remains the agent's, and is tried again.
@@ -237,7 +233,7 @@ void SocketFabric::mirror() {
     else if (!agents.contains(number))
       ::close(number);
   }
-  watch_agents_set(true);
+  tell_agents_set(EPOLL_CTL_MOD, true);
 }
 
 // If that fails, the connection breaks when it is used.
@@ -330,10 +326,7 @@ void SocketFabric::accept_all() {
     // waking threads from there.
     if (socket < 0) {
       const bool waits = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
-      if (waits && !std::exchange(told_of_waiting_, true)) {
-        log(LogLevel::warning, "rank %d: a connection of another rank waits: %s", rank(),
-            std::strerror(errno));
-      }
+      if (waits) tell_of_waiting();
       return watch_listener(!waits);
     }
     prepare(socket);
@@ -344,6 +337,13 @@ void SocketFabric::accept_all() {
     }
     accepted(connection);
   }
+}
+
+// Called when the system has refused a descriptor.
+void SocketFabric::tell_of_waiting() {
+  if (std::exchange(told_of_waiting_, true)) return;
+  log(LogLevel::warning, "rank %d: a connection of another rank waits: %s", rank(),
+      std::strerror(errno));
 }
 
 // A listener that is no longer watched is watched again after a pause.

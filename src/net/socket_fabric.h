@@ -76,7 +76,7 @@ class SocketFabric final : public ConnectionFabric {
   }
   bool tell(int change, Wire* connection);
   void have_one_table();
-  void watch_agents_set(bool wanted);
+  bool tell_agents_set(int change, bool wanted);
   void adopt();
   bool adopt(Wire* connection);
   void lose_unreachable();
@@ -88,6 +88,7 @@ class SocketFabric final : public ConnectionFabric {
   bool tell_set(int change);
   void separate(Wire* connection);
   void accept_all();
+  void tell_of_waiting();
   void watch_listener(bool wanted);
   Wire* watch(int socket, bool connects);
   void look_at(int set);

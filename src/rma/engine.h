@@ -28,8 +28,9 @@ class Engine final : public net::Receiver {
 
   // See Fabric.
   bool use_tables(net::DescriptorTables* tables, std::vector<int>* kept) {
+    if (!fabric_->use_tables(tables, kept)) return false;
     if (tables != nullptr) kept->push_back(detour_.prepare());
-    return fabric_->use_tables(tables, kept);
+    return true;
   }
 
   int rank() const { return fabric_->rank(); }

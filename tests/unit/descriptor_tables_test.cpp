@@ -9,11 +9,13 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -24,6 +26,7 @@
 
 #include "net/descriptor_tables.h"
 #include "net/socket_fabric.h"
+#include "numbered_batches.h"
 
 namespace nearcache::net {
 namespace TEST_FILE {
@@ -147,6 +150,32 @@ TEST_F(DescriptorTablesTest, EachSideFetchesWhatTheOtherHas) {
   close(fetched), close(ours);
 }
 
+// Of a child, whose first thread may end.
+TEST_F(DescriptorTablesTest, TheFirstThreadOfTheProgramMayEnd) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::binary_semaphore parted{0};
+    std::thread([&parted, first = getpid()] {
+      Other other;
+      DescriptorTables tables;
+      other.run([&] { tables.part({}); });
+      parted.release();
+      const auto state = "/proc/self/task/" + std::to_string(first) + "/stat";
+      std::string line;
+      while (line.find(") Z") == std::string::npos) std::getline(std::ifstream(state), line);
+      const int file = some_file();
+      ino_t of_fetched = 0;
+      other.run([&] { of_fetched = file_at(tables.fetch(file)); });
+      _exit(tables.parted() && of_fetched == file_at(file) ? 0 : 1);
+    }).detach();
+    parted.acquire();
+    syscall(SYS_exit, 0);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
 TEST_F(DescriptorTablesTest, EachSideSettlesOnce) {
   Other other;
   DescriptorTables tables;
@@ -165,24 +194,6 @@ TEST_F(DescriptorTablesTest, EachSideSettlesOnce) {
   tables.leave_for_later();
   EXPECT_TRUE(tables.must_settle());
 }
-
-std::vector<std::byte> numbered(uint64_t number, size_t length) {
-  std::vector<std::byte> batch(std::max(length, sizeof number), std::byte{1});
-  std::memcpy(batch.data(), &number, sizeof number);
-  return batch;
-}
-
-// Expects the batches of each rank to be numbered.
-struct Listener final : Receiver {
-  std::map<int, uint64_t> got;
-  std::map<int, std::string> gone;
-  void received(int from, std::span<const std::byte> batch) override {
-    uint64_t number;
-    std::memcpy(&number, batch.data(), sizeof number);
-    EXPECT_EQ(number, got[from]++);
-  }
-  void lost(int peer, const std::string& why) override { gone[peer] = why; }
-};
 
 // Rank 0 is used by two threads with different tables, the others by the main thread.
 struct Job {
@@ -231,7 +242,7 @@ struct Job {
       settled();
   }
   void send(int from, int to, size_t bytes = 8, bool agents = false) {
-    const auto batch = numbered(sent[static_cast<size_t>(from)][to]++, bytes);
+    const auto batch = bytes_of(sent[static_cast<size_t>(from)][to]++, bytes);
     SocketFabric* const fabric = fabrics[static_cast<size_t>(from)].get();
     if (from == 0)
       on_side(agents, [&] { fabric->send(to, batch); });
@@ -322,22 +333,15 @@ TEST_F(DescriptorTablesTest, ASeparateConnectionOfTheAgentIsStillSeparateOnceAdo
   for (const int each : filler) close(each);
 }
 
-// The agent's number of a connection that is still its own is the program's number of another one.
-TEST_F(DescriptorTablesTest, AConnectionOfTheProgramTakesTheNumberOfOneOfTheAgent) {
+TEST_F(DescriptorTablesTest, TheProgramAdoptsUnderOtherNumbersThanTheAgents) {
   Job job(4);
-  const int next = some_file();
-  close(next);
+  const std::vector<int> filler{some_file(), some_file()};
   for (const int rank : {1, 2}) {
     job.send(rank, 0);
     ASSERT_TRUE(job.run([&] { return job.arrived(rank, 0); }, true));
   }
-  const auto agents = Other::numbers(job.agent.thread_id());
-  const int lowest =
-      *std::ranges::min_element(agents, {}, [&](int each) { return each < next ? 1 << 30 : each; });
-  std::vector<int> below;  // the program adopts with other numbers than the agent's
-  while (below.empty() || below.back() < lowest) below.push_back(some_file());
   job.poll_first(false);
-  for (const int each : below) close(each);
+  for (const int each : filler) close(each);
   for (const bool by_agent : {false, true, false}) {
     for (const int rank : {1, 2, 3}) job.send(0, rank, 8, by_agent), job.send(rank, 0);
     ASSERT_TRUE(job.run(
@@ -495,7 +499,7 @@ TEST_F(AgentsNumberIsTaken, ByAConnectionOfTheProgram) {
     const NoDescriptors none;
     job->on_side(false, [&] {
       give_up(number);
-      job->fabrics[0]->send(3, numbered(job->sent[0][3]++, 8));
+      job->fabrics[0]->send(3, bytes_of(job->sent[0][3]++, 8));
     });
     EXPECT_NE(file_at(number), 0u);
     job->poll_first(true);
@@ -508,7 +512,7 @@ TEST_F(AgentsNumberIsTaken, ByAConnectionThatTheProgramCloses) {
     const NoDescriptors none;
     job->on_side(false, [&] {
       give_up(number);
-      job->fabrics[0]->send(3, numbered(0, 8));
+      job->fabrics[0]->send(3, bytes_of(0, 8));
       job->fabrics[0]->forget(3);
     });
     job->fabrics[3] = nullptr;

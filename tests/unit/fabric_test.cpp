@@ -25,6 +25,7 @@
 #include "net/ofi_fabric.h"
 #include "net/socket_fabric.h"
 #include "net/stub_network.h"
+#include "numbered_batches.h"
 #include "ofi_here.h"
 #include "sanitized.h"
 #include "without_calls.h"
@@ -33,32 +34,6 @@ namespace nearcache::net {
 namespace TEST_FILE {
 
 constexpr Secret secret{0x1234, 0x5678};
-
-std::vector<std::byte> bytes_of(uint64_t number, size_t length) {
-  std::vector<std::byte> batch(std::max(length, sizeof number));
-  for (size_t i = 0; i < batch.size(); ++i) batch[i] = static_cast<std::byte>(number + i);
-  std::memcpy(batch.data(), &number, sizeof number);
-  return batch;
-}
-
-// Expects the batches of each rank to be numbered.
-struct Listener final : Receiver {
-  std::map<int, uint64_t> got;
-  std::map<int, std::string> gone;
-  void received(int from, std::span<const std::byte> batch) override {
-    uint64_t number;
-    ASSERT_GE(batch.size(), sizeof number);
-    std::memcpy(&number, batch.data(), sizeof number);
-    EXPECT_EQ(number, got[from]++);
-    EXPECT_TRUE(std::ranges::equal(batch, bytes_of(number, batch.size())));
-  }
-  void lost(int peer, const std::string& why) override { gone[peer] = why; }
-  uint64_t total() const {
-    uint64_t sum = 0;
-    for (const auto& [from, count] : got) sum += count;
-    return sum;
-  }
-};
 
 std::unique_ptr<SocketFabric> open(SocketFabric*, int rank, int, std::string* wrong) {
   return SocketFabric::open(rank, "lo", wrong);
