@@ -75,28 +75,25 @@ def of_click(writer, command, name, *more):
 
 
 def of_commands(writer):
-    names = sorted(cli.main.commands)
+    commands = cli.main.all_by_name()
     page = of_click(writer, cli.main, "nearcache")
     page.heading("Commands")
-    for name in names:
-        page.item(
-            f"nearcache-{name}(1)",
-            cli.main.commands[name].get_short_help_str(1000).rstrip(".") + ".",
-        )
+    for name, command in commands.items():
+        page.item(f"nearcache-{name}(1)", command.get_short_help_str(1000).rstrip(".") + ".")
     page.heading("Environment")
     page.item("NEARCACHE_HOME", "The build or installation to use instead of the command's own.")
     page.item("NEARCACHE_<OPTION>", "Each option of the library, as in nearcache-options(7).")
     add_epilog(page, cli.main)
     page.see_also(
-        *(f"nearcache-{name}(1)" for name in names),
+        *(f"nearcache-{name}(1)" for name in commands),
         "nearcache-options(7)",
         "nearcache-counters(7)",
         "upcc(1)",
         "upcrun(1)",
     )
-    for name in names:
-        page = of_click(writer, cli.main.commands[name], f"nearcache {name}")
-        add_epilog(page, cli.main.commands[name])
+    for name, command in commands.items():
+        page = of_click(writer, command, f"nearcache {name}")
+        add_epilog(page, command)
         page.see_also("nearcache(1)", "nearcache-options(7)")
 
 

@@ -4,6 +4,7 @@ build."""
 
 from __future__ import annotations
 
+import importlib
 import re
 import shlex
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from . import __version__, advise, build, common_options, compare, simulate, tables
+from . import __version__, common_options, tables
 from .ended import signals_as_exceptions
 from .errors import EXIT_UNHEALTHY, Command, Commands, NearcacheError
 
@@ -20,9 +21,32 @@ EPILOG = (
     "wrong, 125 run or advise refused the program and started nothing."
 )
 
+# Commands in modules of their own, which take longer to import than `run` to start a program: each
+# is imported when it is first asked for.
+SEPARATE = ("advise", "build", "compare", "simulate")
+
+
+class AllCommands(Commands):
+    """All commands, some of which are imported later."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *(set(SEPARATE) - set(self.commands))])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in SEPARATE and cmd_name not in self.commands:
+            module = importlib.import_module(f".{cmd_name}", __package__)
+            self.add_command(getattr(module, cmd_name))
+        return super().get_command(ctx, cmd_name)
+
+    def all_by_name(self) -> dict[str, click.Command]:
+        """Return all commands, sorted by name."""
+        ctx = click.Context(self)
+        found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        return {name: each for name, each in found if each}
+
 
 @click.group(
-    cls=Commands,
+    cls=AllCommands,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=EPILOG,
     short_help="cache for one-sided communication",
@@ -178,10 +202,5 @@ def doctor(no_run: bool, tags: tuple[str, ...], timeout: float) -> None:
     if not healthy:
         raise click.exceptions.Exit(EXIT_UNHEALTHY)
 
-
-main.add_command(simulate.simulate)
-main.add_command(advise.advise)
-main.add_command(build.build)
-main.add_command(compare.compare)
 
 __all__ = ["main", "NearcacheError"]

@@ -229,6 +229,6 @@ def test_the_help_of_no_command_is_cut_off():
     from nearcache import cli
 
     said = CliRunner().invoke(cli.main, ["--help"], terminal_width=80).output
-    for name, each in cli.main.commands.items():
+    for name, each in cli.main.all_by_name().items():
         assert f"  {name} " in said and each.get_short_help_str(limit=1000) in said, name
     assert "..." not in said.replace("[ARGS]...", "")

@@ -50,7 +50,7 @@ def test_there_is_a_page_for_every_command_and_function(pages):
         "upcrun.1",
         "nearcache-options.7",
         "nearcache-counters.7",
-        *(f"nearcache-{name}.1" for name in cli.main.commands),
+        *(f"nearcache-{name}.1" for name in cli.main.all_by_name()),
         *(f"{name}.3" for name in functions()),
     }
     assert len(functions()) > 15 and set(pages) == wanted
@@ -78,7 +78,7 @@ def test_pages_name_every_option_and_counter(pages, tables_text, monkeypatch):
     )
     assert all(counter.name in flat(pages["nearcache-counters.7"]) for counter in known.counters)
     for name, command in {
-        **{f"nearcache-{name}": command for name, command in cli.main.commands.items()},
+        **{f"nearcache-{name}": command for name, command in cli.main.all_by_name().items()},
         "upcrun": upcrun.main,
     }.items():
         for parameter in command.get_params(cli.click.Context(command)):
@@ -114,7 +114,7 @@ def test_help_names_each_command_in_one_whole_line(nearcache):
     text = nearcache("--help", env={"COLUMNS": "80"}).stdout
     lines = text.split("Commands:\n")[1].splitlines()
     named = {line.split()[0]: line for line in lines if line[:3].strip() or re.match(r"  \w", line)}
-    for name, command in cli.main.commands.items():
+    for name, command in cli.main.all_by_name().items():
         assert named[name].endswith(
             command.short_help or command.get_short_help_str(1000)
         ) and not named[name].endswith("..."), text
