@@ -115,12 +115,12 @@ class Declarations(Part):
         return self.specified(node, node)
 
     def _qualify(self, kind: types.Type, quals: Iterable[Any]) -> types.Type:
-        block = None
+        block, has_layout = None, False
         for qual in quals or ():
             if qual == "shared":
                 if block is not None:
                     self.unit.error(qual.coord, "shared is said twice")
-                block = self.layouts.layout(qual)
+                block, has_layout = self.layouts.layout(qual), qual.layout is not None
         plain = {str(qual) for qual in quals or () if qual != "shared"}
         if {"strict", "relaxed"} <= plain | kind.quals:
             self.unit.error(self._place(quals), "both strict and relaxed")
@@ -136,7 +136,7 @@ class Declarations(Part):
             )
         if kind.is_shared:
             have = types.element_of(kind).block
-            if not have.same(block) and block.value != 1:
+            if has_layout and not have.same(block):
                 self.unit.error(
                     self._place(quals),
                     f"the type is shared {have} already; here it is shared {block}",

@@ -44,6 +44,13 @@ FUNCTION_NAMES = {"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"}
 KNOWN_NAMES = FUNCTION_NAMES | {"NCUPC_NULL"}
 
 
+def _reads_shared(value: Value) -> bool:
+    """Return whether code that reads shared objects is part of a value whose type is known."""
+    return not value.type.is_unknown and any(
+        name.startswith("NCUPC_") for name in called_names(value.node)
+    )
+
+
 class Expressions(Part):
     """Lowers primary and postfix expressions and assignments; the parts responsible lower all
     others."""
@@ -84,11 +91,7 @@ class Expressions(Part):
     def needs_a_function(self, value: Value) -> bool:
         """Return whether a value is read by a statement expression at file scope, where C has none.
         If it is an operand that is not evaluated, its type will do."""
-        return (
-            self.unit.function.symbol is None
-            and not value.type.is_unknown
-            and any(name.startswith("NCUPC_") for name in called_names(value.node))
-        )
+        return self.unit.function.symbol is None and _reads_shared(value)
 
     def unevaluated(self) -> set[str]:
         return self._unevaluated
@@ -198,6 +201,7 @@ class Expressions(Part):
         return Value(node, kind)
 
     def visit_GenericSelection(self, node: c_ast.Node) -> Found:
+        called = set(called_names(node.expr))
         control = self.value(node.expr)
         kinds = [
             each.type and self.declarations.type_of(each.type.type) for each in node.associations
@@ -207,6 +211,10 @@ class Expressions(Part):
         ):
             return self._chosen(node, control, kinds)
         node.expr = control.node
+        if _reads_shared(control):  # which static initialisers may not, though nothing is evaluated
+            pointer = self.typenames.typename(types.Pointer(control.type.unqualified()))
+            node.expr = c_ast.UnaryOp("*", c_ast.Cast(pointer, c_ast.Constant("int", "0")))
+            self.leave_unevaluated(called)
         results = []
         for each in node.associations:
             value = self.expression(each.expr)

@@ -9,6 +9,13 @@ shared int i;
 shared double d[THREADS];
 shared unsigned char c;
 char *shared p;
+struct pair { int a[3]; double b; };
+shared struct pair pair;
+
+// What selects is not evaluated, so that the result may be a constant.
+int first = KIND(i) + 10 * KIND(d[0]) + 100 * KIND(pair.b + i) + 1000 * KIND(p);
+int second = _Generic(pair, struct pair: 7, default: 8);
+enum { THIRD = KIND(pair.a[1]) };
 
 int main(void)
 {
@@ -18,6 +25,14 @@ int main(void)
     CHECK_EQ(KIND((char *)p), 4);
     CHECK_EQ(KIND(2.5f), 0);
     i = _Generic(MYTHREAD, int: 5, default: 6);
+    CHECK_EQ(i, 5);
+    static int within = KIND(c);
+    CHECK_EQ(within, 3);
+    CHECK_EQ(first, 4221);
+    CHECK_EQ(second, 7);
+    CHECK_EQ(THIRD, 1);
+    CHECK_EQ(_Generic((i += 5, i), int: 1, default: 0), 1);
+    upc_barrier;
     CHECK_EQ(i, 5);
     // It is an lvalue if what it selects is one.
     int own = 1;
