@@ -283,6 +283,42 @@ void a_callback_looks_at_a_window_that_is_freed() {
   MPI_Win_free_keyval(&keyval);
 }
 
+int fail_once(MPI_Win, int, void*, void* failed) {
+  return std::exchange(*static_cast<bool*>(failed), true) ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+// Open MPI alone crashes.
+void a_window_remains_if_a_callback_fails() {
+#ifdef OPEN_MPI
+  check::skip("this MPI does not survive it");
+#else
+  bool failed = false;
+  int keyval;
+  MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, fail_once, &keyval, &failed);
+  int64_t* memory = nullptr;
+  MPI_Win win;
+  MPI_Win_allocate(64, 8, MPI_INFO_NULL, check::world, &memory, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  MPI_Win_set_attr(win, keyval, nullptr);
+  EXPECT(MPI_Win_free(&win) != MPI_SUCCESS);
+  EXPECT(win != MPI_WIN_NULL);
+  int64_t* other_memory = nullptr;
+  MPI_Win other;
+  MPI_Win_allocate(64, 8, MPI_INFO_NULL, check::world, &other_memory, &other);
+  EXPECT(memory != other_memory);
+  const int64_t value = 7 + rank;
+  const int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
+  MPI_Win_fence(0, win);
+  MPI_Put(&value, 1, MPI_INT64_T, next, 3, 1, MPI_INT64_T, win);
+  MPI_Win_fence(0, win);
+  EXPECT_EQ(memory[3], 7 + previous);
+  MPI_Win_free(&other);
+  EXPECT_EQ(MPI_Win_free(&win), MPI_SUCCESS);
+  EXPECT(win == MPI_WIN_NULL);
+  MPI_Win_free_keyval(&keyval);
+#endif
+}
+
 void memory_is_aligned_as_was_asked() {
   for (const char* bytes : {"64", "8192", "2097152"}) {
     MPI_Info info = check::info("mpi_minimum_memory_alignment", bytes);
@@ -706,6 +742,7 @@ int main(int argc, char** argv) {
       {{"absolute_addresses_in_dynamic_windows", absolute_addresses_in_dynamic_windows},
        {"memory_that_cannot_be_attached", memory_that_cannot_be_attached},
        {"a_callback_looks_at_a_window_that_is_freed", a_callback_looks_at_a_window_that_is_freed},
+       {"a_window_remains_if_a_callback_fails", a_window_remains_if_a_callback_fails},
        {"memory_is_aligned_as_was_asked", memory_is_aligned_as_was_asked},
        {"info_keys_are_told", info_keys_are_told},
        {"epochs_with_nobody", epochs_with_nobody},

@@ -263,6 +263,40 @@ def test_a_window_that_is_made_while_mpi_ends_is_left_alone(mpi, preload):
     assert hits(result, "end") == [0, 0]
 
 
+LEAVES_A_WINDOW = """
+#include <mpi.h>
+int main(int argc, char **argv) {
+  int rank, other;
+  void *memory;
+  MPI_Win win;
+  MPI_Group all, others;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  other = 1 - rank;
+  MPI_Win_allocate(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  MPI_Win_get_group(win, &all);
+  MPI_Group_incl(all, 1, &other, &others);
+  MPI_Win_post(others, 0, win);
+  MPI_Win_start(others, 0, win);
+  MPI_Win_complete(win);
+  MPI_Win_wait(win);
+  MPI_Group_free(&all);
+  MPI_Group_free(&others);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+@pytest.mark.few_mpis
+@pytest.mark.parametrize("engine", ["off", "on"])
+def test_a_window_may_be_left_after_an_epoch_of_start_and_complete(mpi, preload, tmp_path, engine):
+    """Open MPI 5 frees it when it ends, and makes any call then an error of the job."""
+    program = programs.compiled(tmp_path, "leaves", LEAVES_A_WINDOW, mpi.wrapper)
+    launch.run(mpi, 2, program, env={"NEARCACHE_RMA": engine}, timeout=60).check()
+
+
 @pytest.mark.few_mpis
 @pytest.mark.parametrize("trace", [False, True])
 def test_a_forked_child_ends_and_leaves_its_parent_alone(mpi, preload, tmp_path, trace):

@@ -120,16 +120,17 @@ void EngineWindow::tell_last_error() {
   report(settled(status));
 }
 
-int EngineWindow::close() {
+int EngineWindow::leave() {
   if (all_locked_ || !no_locks() || starting_ || exposing_) return MPI_ERR_RMA_SYNC;
   meet();                         // nobody uses the window any more
   engine_fetches().end(window_);  // of requests that nobody has waited for yet
   tell_last_error();
-  {
-    const rma::Agent::Lock lock(&station_->agent());
-    station_->engine().close(window_);
-  }
   return MPI_SUCCESS;
+}
+
+void EngineWindow::close() {
+  const rma::Agent::Lock lock(&station_->agent());
+  station_->engine().close(window_);
 }
 
 }  // namespace nearcache::mpi

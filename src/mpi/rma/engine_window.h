@@ -278,9 +278,11 @@ class EngineWindow {
     *static_cast<void**>(base) = own ? shape_.base : nullptr;
     return MPI_SUCCESS;
   }
-  // Collective. Afterwards only the handle and the memory that describes the window remain to be
-  // freed. If it does not return MPI_SUCCESS, nothing has happened.
-  int close();
+  // Collective. Afterwards nobody uses the window until one of its ranks does so again. If it does
+  // not return MPI_SUCCESS, nothing has happened.
+  int leave();
+  // After leave(): only the memory that describes the window remains to be freed.
+  void close();
   rma::Window* window() const { return window_; }
   // Returns the error class of a status, and logs what was lost.
   int settled(rma::Status status) const;

@@ -32,7 +32,9 @@ bool Handles::make(MPI_Aint bytes, int unit, MPI_Info info, void* base, MPI_Win*
 
 int Handles::free_one(MPI_Win* handle) {
   below_engine().Win_unlock_all(*handle);
-  return below_engine().Win_free(handle);
+  const int rc = below_engine().Win_free(handle);
+  if (rc != MPI_SUCCESS && *handle != MPI_WIN_NULL) below_engine().Win_lock_all(0, *handle);
+  return rc;
 }
 
 }  // namespace nearcache::mpi

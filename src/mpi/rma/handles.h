@@ -28,7 +28,7 @@ class Handles {
   // complete.
   bool make(MPI_Aint bytes, int unit, MPI_Info info, void* base, MPI_Win* handle);
   // Calls `freed` before the handle may be reused. Returns the host's result; if that is an error,
-  // as when a callback of the program failed, the handle is left to the program.
+  // as when a callback of the program failed, the handle remains as it was.
   template <class Freed>
   int free(MPI_Win* handle, Freed freed) {
     const std::lock_guard lock(mutex_);

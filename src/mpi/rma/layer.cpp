@@ -360,13 +360,19 @@ int engine_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win, Host h
 }
 
 int engine_Win_free(EngineWindow* window, MPI_Win* win) {
-  if (const int rc = window->close(); rc != MPI_SUCCESS) return window->report(rc);
+  if (const int rc = window->leave(); rc != MPI_SUCCESS) return window->report(rc);
   EngineLayer& layer = engine_layer();
   const uint64_t bits = handle_bits(*win);
   layer.leaving.add(bits, window);
   layer.windows.remove(bits);
   rma_look_again();
   const int rc = layer.handles.free(win, [&] { layer.leaving.remove(bits); });
+  if (rc != MPI_SUCCESS && *win != MPI_WIN_NULL) {  // it remains a window
+    layer.windows.add(bits, window);
+    rma_look_again();
+    return rc;
+  }
+  window->close();
   Part part{.shared = window->shared()};
   give_back(&part);
   delete window;
