@@ -34,6 +34,11 @@ inline void (*shim_fail())(const char*, int) {
   return reinterpret_cast<void (*)(const char*, int)>(dlsym(RTLD_DEFAULT, "shim_fail"));
 }
 
+// Counts the calls of a function that reach shim_mpi; null without it.
+inline long (*shim_calls())(const char*) {
+  return reinterpret_cast<long (*)(const char*)>(dlsym(RTLD_DEFAULT, "shim_calls"));
+}
+
 // Rank `to` waits until rank `from` gets here, by a message that Nearcache does not see.
 inline void after(int from, int to) {
   int token = 0;

@@ -320,6 +320,33 @@ void many_gets_in_one_epoch() {
   });
 }
 
+// Where gets bypass the cache, a lock that goes down late gains nothing, and its window cannot
+// pause.
+void locks_where_gets_bypass() {
+  with_window(false, [](Window& window) {
+    settle(window, get_locked);
+    const auto calls = shim_calls();
+    const auto goes_down_at_once = [&](int count) {
+      int64_t found[words];
+      bool at_once = false;
+      for (int turn = 0; turn < 10; ++turn) {
+        const long before = calls("MPI_Win_lock");
+        MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+        at_once = calls("MPI_Win_lock") > before;
+        MPI_Get(found, count, MPI_INT64_T, owner, 0, count, MPI_INT64_T, window.win);
+        MPI_Win_unlock(owner, window.win);
+      }
+      return at_once;
+    };
+    if (check::rank == reader && calls != nullptr) {
+      EXPECT_CACHED(!goes_down_at_once(1));
+      EXPECT_CACHED(goes_down_at_once(words));
+      EXPECT_CACHED(!goes_down_at_once(1));
+    }
+    check::hidden_barrier();
+  });
+}
+
 // In modes always and user, a shared lock around gets that are served need not be acquired.
 void locks_of_mode(nearcache_mode mode) {
   with_window(false, [&](Window& window) {
@@ -679,6 +706,7 @@ void add_lock_cases(std::vector<check::Case>& cases) {
        {"a_flush_takes_the_lock", a_flush_takes_the_lock},
        {"a_put_takes_the_lock", a_put_takes_the_lock},
        {"many_gets_in_one_epoch", many_gets_in_one_epoch},
+       {"locks_where_gets_bypass", locks_where_gets_bypass},
        {"locks_in_mode_always", [] { locks_of_mode(NEARCACHE_MODE_ALWAYS); }},
        {"locks_in_mode_user", [] { locks_of_mode(NEARCACHE_MODE_USER); }},
        {"locks_of_two_targets", locks_of_two_targets},

@@ -110,6 +110,15 @@ def test_an_unlock_that_failed_does_its_work_when_it_is_tried_again(mpi, preload
     runs.run(mpi, "shim", 3, "phases", "--only", ",".join(cases), env=QUIET)
 
 
+@pytest.mark.few_mpis
+def test_locks_go_down_at_once_where_gets_bypass_the_cache(mpi, preload):
+    env = dict(QUIET, NEARCACHE_MAX_GET="64")
+    result = runs.run(
+        mpi, "shim", 3, "phases", "--only", "locks_where_gets_bypass", env=env, timeout=60
+    )
+    assert len(result.lines("ok")) == 1, result.output
+
+
 REFUSED = [f"late_lock_is_refused_to_{what}" for what in ("a_put", "a_get", "an_rget", "a_flush")]
 REFUSED += ["late_lock_is_refused_at_a_message", "get_under_a_late_lock_is_refused_in_part"]
 

@@ -23,6 +23,18 @@ TEST(Bypasses, WritesAloneAreConsidered) {
   EXPECT_TRUE(bypasses.other_passed());
 }
 
+TEST(Bypasses, AFewGetsShowThatOthersWillBypass) {
+  Bypasses bypasses;
+  for (uint32_t get = 0; get < Bypasses::few; ++get) {
+    EXPECT_FALSE(bypasses.gets_bypass());
+    bypasses.get_passed();
+  }
+  bypasses.other_passed();
+  EXPECT_TRUE(bypasses.gets_bypass());
+  bypasses.get_asked();
+  EXPECT_FALSE(bypasses.gets_bypass());
+}
+
 TEST(Bypasses, AGetThatIsLookedUpEndsTheRow) {
   Bypasses bypasses;
   for (uint32_t call = 1; call < Bypasses::look; ++call) {

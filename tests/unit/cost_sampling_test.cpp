@@ -113,6 +113,64 @@ TEST(CostSampling, ASeriesAsQuickAsHitsIsCheap) {
   EXPECT_FALSE(sampling.cheap(false, bytes));
 }
 
+TEST(CostSampling, ASeriesOutweighsSingleGetsThatSeemDear) {
+  CostSampling sampling;
+  for (int i = 0; i < 16; ++i) sampling.learn({bytes, 40, target}, false, true);
+  ASSERT_TRUE(sampling.cheap(false, bytes));
+  for (int i = 0; i < 200; ++i) {
+    sampling.learn({bytes, 900, target}, false, true);
+    EXPECT_FALSE(sampling.learn_most(120, false, bytes)) << "it has been cheap";
+    ASSERT_TRUE(sampling.cheap(false, bytes)) << i;
+  }
+  for (int i = 0; i < 200; ++i) {
+    sampling.learn({bytes, 900, target}, false, true);
+    sampling.learn_most(1000, false, bytes);
+  }
+  EXPECT_FALSE(sampling.cheap(false, bytes));
+}
+
+// Code that has not run for a long time is slow.
+TEST(CostSampling, TheFirstGetsAfterAPauseAreNotMeasured) {
+  constexpr uint32_t every = 1 << 16;
+  CostSampling sampling;
+  for (int pause = 0; pause < 3; ++pause) {
+    sampling.passed(every);
+    int get = 1;
+    while (get < 64 && !sampling.passed_is_due(every, false)) ++get;
+    EXPECT_EQ(get, 32);
+  }
+  for (uint32_t get = 1; get < every; ++get) {
+    sampling.passed(0);
+    ASSERT_FALSE(sampling.passed_is_due(every, false));
+  }
+  sampling.passed(0);
+  EXPECT_TRUE(sampling.passed_is_due(every, false)) << "pauses without gets put nothing off";
+}
+
+// Issued in 1000 ticks, and completed in `ticks` and those that this takes.
+CostSampling::Result completed_in(uint64_t ticks, bool ends_epoch) {
+  CostSampling sampling;
+  EXPECT_TRUE(sampling.miss_is_due(target, true));
+  sampling.issued(target, bytes, 1000);
+  return sampling.sync_ends(sampling.sync_begins(Targets::one(target)) - ticks, ends_epoch);
+}
+
+// An epoch is ended whether or not its gets have been served.
+TEST(CostSampling, AQuickEndOfAnEpochIsNotTheGets) {
+  const double issue = sample_ns(1000);
+  CostSampling::Result result = completed_in(0, true);
+  // others may have had the processor meanwhile
+  for (int turn = 0; turn < 100 && result.ns > issue; ++turn) result = completed_in(0, true);
+  EXPECT_DOUBLE_EQ(result.ns, issue);
+  EXPECT_EQ(result.target, target);
+  const uint64_t ticks = 1 << 20;
+  for (const bool ends_epoch : {false, true}) {
+    result = completed_in(ticks, ends_epoch);
+    EXPECT_GE(result.ns, issue + sample_ns(ticks)) << "it waits for them";
+    EXPECT_DOUBLE_EQ(result.others_ns, 0);
+  }
+}
+
 TEST(CostSampling, LocksThatCostLittleAreNotDeferred) {
   CostSampling sampling;
   for (int i = 0; i < 4; ++i) {

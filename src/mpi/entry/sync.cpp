@@ -12,11 +12,15 @@
 namespace nearcache::mpi {
 namespace {
 
+// A synchronisation of this kind completes own writes at the origin only.
+constexpr bool is_local(TraceSync kind) { return kind == TraceSync::flush_local; }
+constexpr bool is_flush(TraceSync kind) { return kind == TraceSync::flush || is_local(kind); }
+
 // Makes the call. With a trace, checks this rank's memory for stores before and after, since others
 // may learn by the call what was written there. A flush concerns only others' memory.
 template <class Call>
 int passed_down(TraceSync kind, Call call) {
-  if (kind == TraceSync::flush || kind == TraceSync::flush_local) return call();
+  if (is_flush(kind)) return call();
   context.observer.note_own_writes();
   const int rc = call();
   context.observer.note_own_writes();
@@ -57,9 +61,6 @@ void locks_are_held(Window& window, Targets targets) {
   if (window.locks_deferred()) [[unlikely]]
     window.deferred().completed(window, targets);
 }
-
-// A synchronisation of this kind completes own writes at the origin only.
-constexpr bool is_local(TraceSync kind) { return kind == TraceSync::flush_local; }
 
 // Such a call on a window that is paused, for which nothing is noted but epochs and the targets of
 // writes.
@@ -117,7 +118,7 @@ int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns lear
     return rc;
   }
   WindowLock lock(window->mutex());
-  const Window::Completion completion = window->begin_sync(targets, local);
+  const Window::Completion completion = window->begin_sync(targets, local, !is_flush(kind));
   lock.unlock();
   const int rc = pass_down();
   WindowLock again(window->mutex());

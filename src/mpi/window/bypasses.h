@@ -10,7 +10,7 @@ namespace nearcache::mpi {
 
 class Bypasses {
  public:
-  static constexpr uint32_t look = 64;
+  static constexpr uint32_t look = 64, few = 4;
 
   // Called when a get, or a call that always bypasses the cache (a write, a get from the rank
   // itself, an unlock), has bypassed it. Returns true if it is time to consider a pause. The others
@@ -20,6 +20,8 @@ class Bypasses {
     return ++gets_ % look == 0;
   }
   bool other_passed() { return ++others_ % look == 0; }
+  // Returns true if the last few gets have bypassed the cache.
+  bool gets_bypass() const { return gets_ >= few; }
   // The cache was consulted for a get.
   void get_asked() { gets_ = others_ = 0; }
 

@@ -89,8 +89,10 @@ CostSampling::Result CostSampling::request_waited(uint64_t number, uint64_t tick
   return result;
 }
 
-CostSampling::Result CostSampling::Measured::result() const {
-  const double all_ns = sample_ns(to_complete), its_ns = all_ns / static_cast<double>(gets);
+// `waits`: its synchronisation, or its wait for a request, would have been saved.
+CostSampling::Result CostSampling::Measured::result(bool waits) const {
+  const double all_ns = sample_ns(to_complete);
+  const double its_ns = waits ? all_ns / static_cast<double>(gets) : 0;
   return {bytes / gets, sample_ns(to_issue, issues) / issues + its_ns, target, issues,
           all_ns - its_ns};
 }
@@ -101,10 +103,11 @@ uint64_t CostSampling::begin_measured(Targets targets) {
   return 0;
 }
 
-CostSampling::Result CostSampling::sync_ends(uint64_t began) {
+// If it takes so little, it hardly waits for the gets.
+CostSampling::Result CostSampling::sync_ends(uint64_t began, bool ends_epoch) {
   if (began == 0 || idle()) return {};
   gets_.to_complete = sample_ticks() - began;
-  const Result result = gets_.result();
+  const Result result = gets_.result(!ends_epoch || sample_ns(gets_.to_complete) >= deferring_ns);
   drop();
   return result;
 }
@@ -146,6 +149,11 @@ void CostSampling::learn(const Result& result, bool far, bool judge) {
 
 bool CostSampling::learn_most(double ns, bool far, uint64_t bytes) {
   const CostModel& costs = costs_[far];
+  if (cheap(far, bytes)) {  // and remains so, whatever single ones seemed to take
+    if (ns <= 2 * worthless_below_ns(bytes))
+      beyond_limit_[far][CostModel::class_of(bytes)].share = 0;
+    return false;
+  }
   if (ns > most_of_a_series * least_hit_cost.cost_ns(bytes) || costs.samples_of(bytes) == 0 ||
       costs.least_ns(bytes) > worthless_below_ns(bytes))
     return false;

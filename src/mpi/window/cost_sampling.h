@@ -28,8 +28,12 @@ class CostSampling {
   // Gets that bypass the cache are measured now and then, since a target that is cheap now may not
   // stay so.
   bool passed_is_due(uint32_t every, bool request);
-  // Accounts for `gets` gets that bypassed the cache without passed_is_due() being asked.
-  void passed(uint32_t gets) { until_passed_ -= gets < until_passed_ ? gets : until_passed_ - 1; }
+  // Accounts for `gets` gets that bypassed the cache without passed_is_due() being asked. The first
+  // ones after them find code cold, and are not measured.
+  void passed(uint32_t gets) {
+    until_passed_ = std::max(until_passed_ - std::min(gets, until_passed_),
+                             std::min(until_passed_, passed_until_warm));
+  }
   bool idle() const { return gets_.target < 0; }
   bool request_idle() const { return request_.target < 0; }
 
@@ -59,7 +63,8 @@ class CostSampling {
     uint32_t samples = 1;  // gets whose issue was measured
     double others_ns = 0;  // the part of the synchronisation that other gets account for
   };
-  Result sync_ends(uint64_t began);
+  // `ends_epoch`: it is called whether or not its gets have been served.
+  Result sync_ends(uint64_t began, bool ends_epoch = false);
 
   // A measured Rget took `ticks` to issue. Returns the sample number to pass to request_waited().
   uint64_t request_issued(int target, uint64_t bytes, uint64_t ticks);
@@ -76,8 +81,8 @@ class CostSampling {
   // Records a result. `judge`: sizes may be classified as cheap.
   void learn(const Result& result, bool far, bool judge);
   // A long series of gets took `ns` each, with what the program did in between. Returns true if
-  // that makes this size cheap. Some of them may have been from this rank, or had no target: one
-  // from another rank must have been measured that was as cheap.
+  // that makes this size cheap, which it was not. Some of them may have been from this rank, or had
+  // no target: one from another rank must have been measured that was as cheap.
   bool learn_most(double ns, bool far, uint64_t bytes);
   bool cheap(bool far, uint64_t bytes) const {
     return (cheap_sizes_[far] >> CostModel::class_of(bytes) & 1) != 0;
@@ -108,13 +113,14 @@ class CostSampling {
   // costs no more than half a hit
   static constexpr uint32_t samples_to_judge = 16, samples_if_clear = 4;
   static constexpr float most_are = 0.7f, few_are = 0.3f;
+  static constexpr uint32_t passed_until_warm = 32;
   struct Measured {
     int target = -1;
     uint64_t bytes = 0, gets = 0;
     uint64_t to_issue = 0, to_complete = 0;  // ticks: of the measured ones, and of all
     uint32_t issues = 0;                     // measured ones
     void add(uint64_t more) { bytes += more, ++gets; }
-    Result result() const;
+    Result result(bool waits = true) const;
   };
   bool due(bool possible);
   uint64_t begin_measured(Targets targets);

@@ -41,6 +41,7 @@ class Pause {
   bool get_passed() { return bypasses_.get_passed(); }
   bool other_passed() { return bypasses_.other_passed(); }
   void get_asked() { bypasses_.get_asked(); }
+  bool gets_bypass() const { return bypasses_.gets_bypass(); }
 
   // `largest`: the most bytes of a get that the pause lets pass; a larger one ends it. `counted`:
   // the window's gets appear in its counters. `gets`: that pass at most.

@@ -12,9 +12,9 @@
 
 namespace nearcache::mpi {
 
-Window::Completion Window::begin_sync(Targets targets, bool local) {
+Window::Completion Window::begin_sync(Targets targets, bool local, bool ends_epoch) {
   ++counters_.syncs_passed;
-  return {cached_.begin_sync(targets, local), sampling_.sync_begins(targets)};
+  return {cached_.begin_sync(targets, local), sampling_.sync_begins(targets), ends_epoch};
 }
 
 bool Window::is_over_in_spite_of(int rc) const {
@@ -26,7 +26,7 @@ void Window::end_sync(const Completion& completion, int rc) {
   if (!succeeded) sampling_.drop();
   if (completion.began == 0) return cached_.end_sync(completion.cached, succeeded, over);
   // measured before data is stored
-  const CostSampling::Result result = sampling_.sync_ends(completion.began);
+  const CostSampling::Result result = sampling_.sync_ends(completion.began, completion.ends_epoch);
   cached_.end_sync(completion.cached, succeeded, over);
   learn_cost(result);
 }
@@ -59,6 +59,8 @@ bool Window::may_defer_lock(int rank) {
   if (!caching() || pause_.on() || !may_defer_locks_ || !context.progress.available() ||
       cached_.cache() == nullptr || !valid_target(rank) || rank == identity_.rank)
     return false;
+  // There is nothing to gain, and a window with a deferred lock could not pause.
+  if (pause_.gets_bypass()) return false;
   if (sampling_.locks_cost_little(is_far(static_cast<uint32_t>(rank)))) return false;
   return !epochs().open(static_cast<uint32_t>(rank)) && (!transparent_ || context.phases.quiet());
 }

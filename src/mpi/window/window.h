@@ -360,9 +360,10 @@ class Window {
   struct Completion {
     CachedWindow::Completion cached;
     uint64_t began = 0;  // start of the measured synchronisation, in ticks; 0: not measured
+    bool ends_epoch = false;
   };
   // `local`: puts and accumulates are completed at the origin only.
-  Completion begin_sync(Targets targets, bool local);
+  Completion begin_sync(Targets targets, bool local, bool ends_epoch);
   // If the synchronisation failed, nothing is complete: what was outstanding remains so, and gets
   // that wait for their data keep waiting. Unless the RMA engine says that an operation has failed.
   void end_sync(const Completion& completion, int rc);
