@@ -265,15 +265,14 @@ def test_a_window_that_is_made_while_mpi_ends_is_left_alone(mpi, preload):
 
 LEAVES_A_WINDOW = """
 #include <mpi.h>
-int main(int argc, char **argv) {
+static void use_and_leave(MPI_Comm comm) {
   int rank, other;
   void *memory;
   MPI_Win win;
   MPI_Group all, others;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_rank(comm, &rank);
   other = 1 - rank;
-  MPI_Win_allocate(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  MPI_Win_allocate(64, 8, MPI_INFO_NULL, comm, &memory, &win);
   MPI_Win_get_group(win, &all);
   MPI_Group_incl(all, 1, &other, &others);
   MPI_Win_post(others, 0, win);
@@ -282,8 +281,24 @@ int main(int argc, char **argv) {
   MPI_Win_wait(win);
   MPI_Group_free(&all);
   MPI_Group_free(&others);
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(comm);
+}
+int main(int argc, char **argv) {
+#ifdef BY_SESSION
+  MPI_Session session;
+  MPI_Group world;
+  MPI_Comm comm;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &world);
+  MPI_Comm_create_from_group(world, "tag", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+  MPI_Group_free(&world);
+  use_and_leave(comm);
+  MPI_Session_finalize(&session);
+#else
+  MPI_Init(&argc, &argv);
+  use_and_leave(MPI_COMM_WORLD);
   MPI_Finalize();
+#endif
   return 0;
 }
 """
@@ -291,9 +306,15 @@ int main(int argc, char **argv) {
 
 @pytest.mark.few_mpis
 @pytest.mark.parametrize("engine", ["off", "on"])
-def test_a_window_may_be_left_after_an_epoch_of_start_and_complete(mpi, preload, tmp_path, engine):
+@pytest.mark.parametrize("by_session", [False, True], ids=["init", "session"])
+def test_a_window_may_be_left_after_an_epoch_of_start_and_complete(
+    mpi, preload, tmp_path, by_session, engine
+):
     """Open MPI 5 frees it when it ends, and makes any call then an error of the job."""
-    program = programs.compiled(tmp_path, "leaves", LEAVES_A_WINDOW, mpi.wrapper)
+    if by_session and mpi.family != "openmpi":
+        pytest.skip("of other MPIs, MPI_Init shows the same")
+    macros = ["-DBY_SESSION"] if by_session else []
+    program = programs.compiled(tmp_path, "leaves", LEAVES_A_WINDOW, mpi.wrapper, *macros)
     launch.run(mpi, 2, program, env={"NEARCACHE_RMA": engine}, timeout=60).check()
 
 

@@ -76,6 +76,7 @@ struct Context {
   HomeProcess home;
   bool started = false;
   bool model_ends = false;  // MPI_Finalize has begun
+  bool mpi_ends = false;    // so has the call after which MPI is ready for nothing
   bool threaded = false;    // MPI_THREAD_MULTIPLE, from MPI_Init or any session: windows lock
   int rank = 0;
   int ranks = 1;
