@@ -30,7 +30,7 @@ class AllCommands(Commands):
     """All commands, some of which are imported later."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted([*super().list_commands(ctx), *(set(SEPARATE) - set(self.commands))])
+        return sorted({*super().list_commands(ctx), *SEPARATE})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in SEPARATE and cmd_name not in self.commands:

@@ -57,7 +57,6 @@ int MPI_Finalize(void) {
     note_window_release();
     context.model_ends = true;
     context_stop(true);
-    context.mpi_ends = context.sessions == 0;
   }
   return next.Finalize();
 }
@@ -69,7 +68,6 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* sess
   {
     const std::lock_guard lock(context.mutex);
     ++context.sessions;
-    context.mpi_ends = false;
   }
   context_begin(has_threads(info, *session));
   return rc;
@@ -82,7 +80,6 @@ int MPI_Session_finalize(MPI_Session* session) {
   {
     const std::lock_guard lock(context.mutex);
     last = --context.sessions == 0;
-    context.mpi_ends = last && !World::model_is_open();
   }
   const bool end = last && !context.world.has_model();
   if (end) context_stop(false);
@@ -91,7 +88,6 @@ int MPI_Session_finalize(MPI_Session* session) {
     {
       const std::lock_guard lock(context.mutex);
       ++context.sessions;
-      context.mpi_ends = false;
     }
     if (end) context_start();
   }

@@ -76,7 +76,6 @@ struct Context {
   HomeProcess home;
   bool started = false;
   bool model_ends = false;  // MPI_Finalize has begun
-  bool mpi_ends = false;    // so has the call after which MPI is ready for nothing
   bool threaded = false;    // MPI_THREAD_MULTIPLE, from MPI_Init or any session: windows lock
   int rank = 0;
   int ranks = 1;
@@ -84,6 +83,8 @@ struct Context {
   HostDefects host_defects;  // of the MPI library at run time
   World world;
   int sessions = 0;  // open sessions of the program
+  // Returns true while MPI ends, and until a session begins.
+  bool mpi_ends() const { return sessions == 0 && (model_ends || !World::model_is_open()); }
 
   std::mutex mutex;  // guards the members below; windows are created and freed rarely
   int64_t next_window_id = 0;

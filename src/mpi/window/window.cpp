@@ -67,7 +67,7 @@ void Window::retire() {
   adopt_mode(Mode::off);
   if (observed_) tell_levels();
   // Open MPI 5 frees windows that are left when it ends, where it allows no calls any more.
-  if (group_ != MPI_GROUP_NULL && !context.mpi_ends) next.Group_free(&group_);
+  if (group_ != MPI_GROUP_NULL && !context.mpi_ends()) next.Group_free(&group_);
 }
 
 MPI_Group Window::group() {
