@@ -3,19 +3,10 @@
 #include <algorithm>
 #include <thread>
 
+#include "shim.h"
 #include "words.h"
 
 namespace {
-
-// Sets a switch of shim_mpi. Without the shim (a run on the host alone) nothing fails and nothing
-// waits.
-template <class... Arguments>
-long shim(const char* name, Arguments... arguments) {
-  auto* function = reinterpret_cast<long (*)(Arguments...)>(dlsym(RTLD_DEFAULT, name));
-  return function != nullptr ? function(arguments...) : 0;
-}
-
-bool shimmed() { return dlsym(RTLD_DEFAULT, "shim_fail") != nullptr; }
 
 constexpr int64_t garbage = -4242;
 

@@ -3,7 +3,6 @@
 #ifndef NEARCACHE_TESTS_PHASES_H
 #define NEARCACHE_TESTS_PHASES_H
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "check.h"
+#include "shim.h"
 
 namespace phases {
 
@@ -27,16 +27,6 @@ struct Window {
 inline bool strict() { return std::getenv("NEARCACHE_STRICT_FLUSH") != nullptr; }
 inline bool asks_for_more_than_nothing() {
   return std::strcmp(std::getenv("NEARCACHE_QUIET_AFTER"), "0") != 0;
-}
-
-// Sets a switch of shim_mpi; null if no call fails here.
-inline void (*shim_fail())(const char*, int) {
-  return reinterpret_cast<void (*)(const char*, int)>(dlsym(RTLD_DEFAULT, "shim_fail"));
-}
-
-// Counts the calls of a function that reach shim_mpi; null without it.
-inline long (*shim_calls())(const char*) {
-  return reinterpret_cast<long (*)(const char*)>(dlsym(RTLD_DEFAULT, "shim_calls"));
 }
 
 // Rank `to` waits until rank `from` gets here, by a message that Nearcache does not see.

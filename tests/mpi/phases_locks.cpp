@@ -90,8 +90,7 @@ void write_exclusively(const Window& window, int64_t second) {
 // already answered part of it when the exclusive epoch began. `fails`: an MPI call that fails once
 // as the epoch ends, and is then repeated.
 void an_exclusive_epoch_comes_between(int64_t second, const char* fails = nullptr) {
-  const auto let_fail = shim_fail();
-  if (fails != nullptr && let_fail == nullptr) return check::skip("no call fails here");
+  if (fails != nullptr && !shimmed()) return check::skip("no call fails here");
   with_window(false, [&](Window& window) {
     settle(window, get_locked);
     int64_t first = -1, then = -1;
@@ -109,7 +108,7 @@ void an_exclusive_epoch_comes_between(int64_t second, const char* fails = nullpt
       if (second == other_place) get(window, &then, second);
       if (fails != nullptr) {
         MPI_Win_set_errhandler(window.win, MPI_ERRORS_RETURN);
-        let_fail(fails, 1);
+        shim("shim_fail", fails, 1);
         EXPECT(MPI_Win_unlock(owner, window.win) != MPI_SUCCESS);
       }
       MPI_Win_unlock(owner, window.win);
@@ -212,7 +211,7 @@ int flush_locked(const Window& window, int64_t* to) {
 // A lock that goes down late may be refused: the operation that needs it fails until MPI grants it,
 // also if it was first refused at a call that tells others of it.
 void a_late_lock_is_refused(int (*operation)(const Window&, int64_t*), bool message_first) {
-  if (shim_fail() == nullptr) return check::skip("no call fails here");
+  if (!shimmed()) return check::skip("no call fails here");
   with_window(false, [&](Window& window) {
     settle(window, get_locked);
     if (check::rank == reader) {
@@ -220,7 +219,7 @@ void a_late_lock_is_refused(int (*operation)(const Window&, int64_t*), bool mess
       MPI_Win_set_errhandler(window.win, MPI_ERRORS_RETURN);
       if (operation == flush_locked) get_locked(window, &to, 20);
       MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
-      shim_fail()("MPI_Win_lock", 100);
+      shim("shim_fail", "MPI_Win_lock", 100);
       if (message_first) {
         MPI_Request request;
         MPI_Irecv(&to, 1, MPI_INT64_T, reader, 3, check::world, &request);
@@ -230,7 +229,7 @@ void a_late_lock_is_refused(int (*operation)(const Window&, int64_t*), bool mess
       } else {
         EXPECT(operation(window, &word) != MPI_SUCCESS);
       }
-      shim_fail()("MPI_Win_lock", 0);
+      shim("shim_fail", "MPI_Win_lock", 0);
       EXPECT(operation(window, &word) == MPI_SUCCESS);
       EXPECT(MPI_Win_unlock(owner, window.win) == MPI_SUCCESS);
       EXPECT_EQ(word, 20);
@@ -243,16 +242,16 @@ void a_late_lock_is_refused(int (*operation)(const Window&, int64_t*), bool mess
 
 // The program may use the buffer of a get that has failed for something else.
 void a_get_under_a_late_lock_is_refused_in_part() {
-  if (shim_fail() == nullptr) return check::skip("no call fails here");
+  if (!shimmed()) return check::skip("no call fails here");
   with_window(false, [&](Window& window) {
     settle(window, get_locked);
     int64_t two[2] = {-1, -1};
     if (check::rank == reader) {
       MPI_Win_set_errhandler(window.win, MPI_ERRORS_RETURN);
       MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
-      shim_fail()("MPI_Get", 100);
+      shim("shim_fail", "MPI_Get", 100);
       EXPECT(MPI_Get(two, 2, MPI_INT64_T, owner, place, 2, MPI_INT64_T, window.win) != MPI_SUCCESS);
-      shim_fail()("MPI_Get", 0);
+      shim("shim_fail", "MPI_Get", 0);
       two[0] = two[1] = -2;
     }
     after(reader, writer);
@@ -325,20 +324,19 @@ void many_gets_in_one_epoch() {
 void locks_where_gets_bypass() {
   with_window(false, [](Window& window) {
     settle(window, get_locked);
-    const auto calls = shim_calls();
     const auto goes_down_at_once = [&](int count) {
       int64_t found[words];
       bool at_once = false;
       for (int turn = 0; turn < 10; ++turn) {
-        const long before = calls("MPI_Win_lock");
+        const long before = shim("shim_calls", "MPI_Win_lock");
         MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
-        at_once = calls("MPI_Win_lock") > before;
+        at_once = shim("shim_calls", "MPI_Win_lock") > before;
         MPI_Get(found, count, MPI_INT64_T, owner, 0, count, MPI_INT64_T, window.win);
         MPI_Win_unlock(owner, window.win);
       }
       return at_once;
     };
-    if (check::rank == reader && calls != nullptr) {
+    if (check::rank == reader && shimmed()) {
       EXPECT_CACHED(!goes_down_at_once(1));
       EXPECT_CACHED(goes_down_at_once(words));
       EXPECT_CACHED(!goes_down_at_once(1));
