@@ -2,10 +2,13 @@
 """The RMA engine compared with every MPI of the build: each call between two ranks, over tcp and in
 a node.
 
-All sides run in turn, each in a process of its own. In a node, both the hosts and the engine use
-shared memory. Over tcp, one more side is a connection without MPI (`plain`): two processes that
-only send and receive what the call needs show what the system takes, hence what no library can
-go below.
+All sides run in turn, each in a process of its own, in rounds of alternating order. Where a machine
+changes its speed for seconds, times of different rounds cannot be compared: the engine's ratio to a
+host is therefore the median of the rounds' ratios.
+
+In a node, both the hosts and the engine use shared memory. Over tcp, one more side is a connection
+without MPI (`plain`): two processes that only send and receive what the call needs show what the
+system takes, hence what no library can go below.
 """
 
 import shutil
@@ -14,7 +17,7 @@ import tempfile
 from .build import Build, command
 from .instructions import counted, counting
 from .launch import Launch
-from .numbers import median, ratio_of_medians, summarise
+from .numbers import median, summarise
 
 # By network. Ranks of one machine use TCP only if told to.
 ENGINE = {
@@ -114,11 +117,11 @@ PLAIN = {
     "post to wait": "fence",
     "computing": "computing",
 }
+ROUNDS = {"quick": 7, "whole": 11}
 PUTS = FLUSHES = 20 * 50  # number of operations that `counted` performs
 
 
 def measure(launch, arguments):
-    rounds = 2 if arguments.quick else 5
     tags = hosts(launch.build)
     command(
         ["cmake", "--build", launch.build.directory, "--target", "bench-hosts"],
@@ -126,20 +129,9 @@ def measure(launch, arguments):
     )
     sides = {tag: Launch(Build(launch.build.directory, tag), timeout=300) for tag in tags}
     loaded = launch.build.preload().exists()
-    found = {(network, side): [] for network in NETWORKS for side in (*tags, "engine")}
-    found["tcp", "plain"] = []
-    plain = [f"plain {call}" for call in dict.fromkeys(PLAIN.values())]
-    for _ in range(rounds):
-        found["tcp", "plain"].append(run(launch, "tcp", arguments.quick, calls=plain))
-        for network in NETWORKS:
-            for tag, host in sides.items():
-                found[network, tag].append(
-                    run(host, network, arguments.quick, without=CANNOT.get((tag, network), ()))
-                )
-            if loaded:
-                found[network, "engine"].append(
-                    run(launch, network, arguments.quick, options=ENGINE[network])
-                )
+    if loaded:
+        sides["engine"] = launch
+    found = in_turn({**sides, "plain": launch}, arguments.quick)
     results = [cell(found, network, call, tags) for network in NETWORKS for call in CALLS]
     summary = worst(results)
     if loaded:
@@ -147,6 +139,28 @@ def measure(launch, arguments):
         summary.update(more)
         results += rows
     return results, summary, details(results)
+
+
+def in_turn(sides, quick):
+    """Return {(network, side): its run in each round}."""
+    found = {
+        (network, side): []
+        for network in NETWORKS
+        for side in sides
+        if side != "plain" or network == "tcp"
+    }
+    for turn in range(ROUNDS["quick" if quick else "whole"]):
+        for network, side in list(found)[:: -1 if turn % 2 else 1]:
+            found[network, side].append(run(sides[side], network, quick, **flags_of(network, side)))
+    return found
+
+
+def flags_of(network, side):
+    if side == "plain":
+        return {"calls": [f"plain {call}" for call in dict.fromkeys(PLAIN.values())]}
+    if side == "engine":
+        return {"options": ENGINE[network]}
+    return {"without": CANNOT.get((side, network), ())}
 
 
 def hosts(build):
@@ -157,8 +171,8 @@ def hosts(build):
 def run(launch, network, quick, without=(), calls=(), options=None, wrap=(), **flags):
     """Return {call: its row} of one run, on the engine if there are options."""
     flags = {
-        "milliseconds": 15 if quick else 40,
-        "periods": 2 if quick else 3,
+        "milliseconds": 8 if quick else 25,
+        "periods": 1 if quick else 2,
         **flags,
     }
     if calls:
@@ -183,32 +197,45 @@ def rows_of(launch, program, network, flags, options, wrap=()):
 
 
 def medians(runs, call):
-    return [median(row["us"]) for row in (each.get(call) for each in runs) if row and row["us"]]
+    """Return a call's median in each run, None where it was not measured."""
+    rows = (each.get(call) for each in runs)
+    return [median(row["us"]) if row and row["us"] else None for row in rows]
+
+
+def measured(times):
+    return [time for time in times if time is not None]
+
+
+def ratios(above, below):
+    """Return the ratios of two sides' times, round by round."""
+    return [a / b for a, b in zip(above, below) if a is not None and b is not None]
+
+
+def ratio(above, below):
+    each = ratios(above, below)
+    return median(each) if each else "-"
 
 
 def cell(found, network, call, tags):
     """Return the row of a call on a network: medians of all sides, and the engine's ratio to the
     best host."""
-    row = {"network": network, "call": call}
-    best = None
-    for tag in tags:
-        times = medians(found[network, tag], call)
-        row[tag] = median(times) if times else "-"
-        if (
-            times
-            and call not in NO_BAR.get((tag, network), ())
-            and (best is None or row[tag] < row[best])
-        ):
-            best = tag
-    times = medians(found[network, "engine"], call)
-    row["engine_us"] = summarise(times) if times else "-"
-    row["best"] = best or "-"
-    row["over_best"] = row["engine_us"]["median"] / row[best] if times and best else "-"
+    times = {tag: medians(found[network, tag], call) for tag in tags}
+    engine = medians(found.get((network, "engine"), ()), call)
     plain = medians(found.get((network, "plain"), ()), f"plain {PLAIN.get(call)}")
-    row["plain_us"] = median(plain) if plain else "-"
-    row["over_plain"] = row["engine_us"]["median"] / row["plain_us"] if times and plain else "-"
-    row["goal"] = goal(network, call)
-    return row
+    shown = {side: median(measured(each)) for side, each in times.items() if measured(each)}
+    bars = [tag for tag in shown if call not in NO_BAR.get((tag, network), ())]
+    best = min(bars, key=shown.get, default=None)
+    return {
+        "network": network,
+        "call": call,
+        **{tag: shown.get(tag, "-") for tag in tags},
+        "engine_us": summarise(measured(engine)) if measured(engine) else "-",
+        "best": best or "-",
+        "over_best": ratio(engine, times[best]) if best else "-",
+        "plain_us": median(measured(plain)) if measured(plain) else "-",
+        "over_plain": ratio(engine, plain),
+        "goal": goal(network, call),
+    }
 
 
 def goal(network, call):
@@ -289,9 +316,9 @@ def two_sided(launch, network, quick):
         "thread": {"sleepers": 1},
     }
     found = {side: [] for side in sides}
-    for turn in range(3 if quick else 9):
-        for side in list(sides)[:: 1 if turn % 2 else -1]:
-            row = run(launch, network, quick, calls=("messages",), milliseconds=200, **sides[side])[
+    for turn in range(ROUNDS["quick" if quick else "whole"]):
+        for side in list(sides)[:: -1 if turn % 2 else 1]:
+            row = run(launch, network, quick, calls=("messages",), milliseconds=100, **sides[side])[
                 "messages"
             ]
             found[side].append(median(row["us"]))
@@ -299,8 +326,8 @@ def two_sided(launch, network, quick):
         "network": network,
         "call": "messages",
         **{f"{side}_us": summarise(values) for side, values in found.items()},
-        "ratio": ratio_of_medians(found["with"], found["without"]),
-        "thread_ratio": ratio_of_medians(found["thread"], found["without"]),
+        "ratio": summarise(ratios(found["with"], found["without"])),
+        "thread_ratio": summarise(ratios(found["thread"], found["without"])),
     }
 
 

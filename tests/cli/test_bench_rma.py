@@ -40,6 +40,50 @@ def test_a_cell_is_the_engine_over_the_best_host():
     assert (row["best"], row["over_best"], row["goal"]) == ("mpich-5.0.2", 0.5, "0.95 of best")
 
 
+def test_times_are_compared_round_by_round():
+    found = {
+        ("tcp", side): [{"fence": {"us": [time]}} if time else {} for time in times]
+        for side, times in {
+            "slow-1": (13, 26, 26, 13),
+            "mpich-5.0.2": (12, 12, 24, 24),  # the machine was slower in two rounds
+            "engine": (9, 9, 18, None),
+        }.items()
+    }
+    row = rma.cell(found, "tcp", "fence", TAGS)
+    assert (row["mpich-5.0.2"], row["engine_us"]["median"]) == (18, 9)
+    assert (row["best"], row["over_best"]) == ("mpich-5.0.2", 0.75)
+
+
+def test_every_side_runs_in_each_round_and_their_order_alternates(monkeypatch):
+    calls = []
+
+    def run(side, network, quick, **flags):
+        calls.append((network, side, flags))
+        return len(calls)
+
+    monkeypatch.setattr(rma, "run", run)
+    monkeypatch.setattr(rma, "CANNOT", {("a-1", "node"): ("fence",)})
+    monkeypatch.setattr(rma, "ROUNDS", {"quick": 3, "whole": 4})
+    found = rma.in_turn({name: name for name in ("a-1", "engine", "plain")}, True)
+    order = [(network, side) for network, side, _ in calls]
+    assert order[:5] == list(found) == order[10:] == order[5:10][::-1]
+    assert sorted(order[:5]) == [
+        ("node", "a-1"),
+        ("node", "engine"),
+        ("tcp", "a-1"),
+        ("tcp", "engine"),
+        ("tcp", "plain"),
+    ]
+    assert found["tcp", "a-1"] == [1, 10, 11]
+    flags = {(network, side): flags for network, side, flags in calls}
+    assert flags["node", "a-1"] == {"without": ("fence",)} and flags["tcp", "a-1"] == {
+        "without": ()
+    }
+    assert flags["node", "engine"] == {"options": rma.ENGINE["node"]}
+    assert set(flags["tcp", "plain"]["calls"]) == {f"plain {call}" for call in rma.PLAIN.values()}
+    assert len(rma.in_turn({"a-1": "a-1"}, False)["tcp", "a-1"]) == 4
+
+
 def test_a_put_that_is_not_complete_is_shown_and_no_bar():
     row = rma.cell(FOUND, "tcp", "put 8", TAGS)
     assert row["mpich-5.0.2"] == 1
