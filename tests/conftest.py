@@ -1,9 +1,14 @@
 """Fixtures of all tests: `mpi` runs a test once for every MPI of the build, `shmem` once for every OpenSHMEM."""
 
+import gc
 import tempfile
 
 import pytest
 from support import launch, launch_shmem
+
+# Most of what pytest makes stays until it ends. Looking for cycles there takes a quarter of the
+# time to collect the tests.
+gc.set_threshold(100_000, 50)
 
 
 def pytest_generate_tests(metafunc):

@@ -11,6 +11,7 @@ possible, a `main` in an object that was not translated is renamed.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib.util
 import os
 import re
@@ -316,6 +317,9 @@ def main(words: Iterable[str] | None = None) -> int:
 def entry() -> NoReturn:
     """Run the console script."""
     open_closed_streams()
+    # Looking for cycles in trees, which have next to none, takes a seventh of a short translation
+    # and a third of a long one.
+    gc.disable()
     with contextlib.suppress(KeyboardInterrupt):
         code = main()
         try:
