@@ -30,6 +30,8 @@ PROTOCOLS = ("tests/protocol",)  # keeps a processor busy
 PAGES = ("tests/cli/test_report_html.py", "tests/cli/test_figures.py", "tests/cli/test_lint.py")
 # Builds, self-tests, small programs with every MPI: long waits for launchers and linkers.
 OBJECTS = ("tests/cli/test_doctor.py", "tests/cli/test_install.py", "tests/cli/test_wheel.py")
+# Of OpenSHMEM, but of a program that is built late, too.
+REPLAYS = ("tests/shmem/test_trace.py",)
 VISIBILITY = ("tests/visibility",)
 
 
@@ -111,6 +113,7 @@ def lanes():
         files[:] = [name for name in files if name not in taken]
         return taken
 
+    replays = take(*REPLAYS)
     early = [
         Lane("language", take(*LANGUAGE)),
         Lane("shmem", take(*SHMEM)),
@@ -128,7 +131,7 @@ def lanes():
     ]
     late = [Lane("advice", take(*ADVICE))]
     filling = [
-        Lane("objects", take(*OBJECTS), nice=10),
+        Lane("objects", [*take(*OBJECTS), *replays], nice=10),
         Lane("visibility", take(*VISIBILITY), nice=10),
         Lane("commands", files, nice=10),
     ]
