@@ -292,6 +292,7 @@ def of_the_engine(launch, found, quick):
         quick,
         calls=("computing", "computing 100", "idle"),
         options=ENGINE["tcp"],
+        periods=3,
     )
     figures = {
         "stall_us_median": median(stalls),
