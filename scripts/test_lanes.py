@@ -29,9 +29,12 @@ PROTOCOLS = ("tests/protocol",)  # keeps a processor busy
 # A browser, plots, checks of the sources: nearly no parallel programs.
 PAGES = ("tests/cli/test_report_html.py", "tests/cli/test_figures.py", "tests/cli/test_lint.py")
 # Builds, self-tests, small programs with every MPI: long waits for launchers and linkers.
-OBJECTS = ("tests/cli/test_doctor.py", "tests/cli/test_install.py", "tests/cli/test_wheel.py")
-# Of OpenSHMEM, but of a program that is built late, too.
-REPLAYS = ("tests/shmem/test_trace.py",)
+OBJECTS = (
+    "tests/cli/test_doctor.py",
+    "tests/cli/test_install.py",
+    "tests/cli/test_wheel.py",
+    "tests/shmem/test_trace.py",  # which replays by a program that is built late
+)
 VISIBILITY = ("tests/visibility",)
 
 
@@ -113,7 +116,7 @@ def lanes():
         files[:] = [name for name in files if name not in taken]
         return taken
 
-    replays = take(*REPLAYS)
+    objects = take(*OBJECTS)  # before those of OpenSHMEM
     early = [
         Lane("language", take(*LANGUAGE)),
         Lane("shmem", take(*SHMEM)),
@@ -131,7 +134,7 @@ def lanes():
     ]
     late = [Lane("advice", take(*ADVICE))]
     filling = [
-        Lane("objects", [*take(*OBJECTS), *replays], nice=10),
+        Lane("objects", objects, nice=10),
         Lane("visibility", take(*VISIBILITY), nice=10),
         Lane("commands", files, nice=10),
     ]

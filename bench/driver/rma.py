@@ -149,10 +149,15 @@ def in_turn(sides, quick):
         for side in sides
         if side != "plain" or network == "tcp"
     }
-    for turn in range(ROUNDS["quick" if quick else "whole"]):
-        for network, side in list(found)[:: -1 if turn % 2 else 1]:
-            found[network, side].append(run(sides[side], network, quick, **flags_of(network, side)))
+    for network, side in in_rounds(found, quick):
+        found[network, side].append(run(sides[side], network, quick, **flags_of(network, side)))
     return found
+
+
+def in_rounds(sides, quick):
+    """Yield each side once a round, in alternating order."""
+    for turn in range(ROUNDS["quick" if quick else "whole"]):
+        yield from list(sides)[:: -1 if turn % 2 else 1]
 
 
 def flags_of(network, side):
@@ -211,9 +216,8 @@ def ratios(above, below):
     return [a / b for a, b in zip(above, below) if a is not None and b is not None]
 
 
-def ratio(above, below):
-    each = ratios(above, below)
-    return median(each) if each else "-"
+def shown(statistic, values):
+    return statistic(values) if values else "-"
 
 
 def cell(found, network, call, tags):
@@ -222,18 +226,20 @@ def cell(found, network, call, tags):
     times = {tag: medians(found[network, tag], call) for tag in tags}
     engine = medians(found.get((network, "engine"), ()), call)
     plain = medians(found.get((network, "plain"), ()), f"plain {PLAIN.get(call)}")
-    shown = {side: median(measured(each)) for side, each in times.items() if measured(each)}
-    bars = [tag for tag in shown if call not in NO_BAR.get((tag, network), ())]
-    best = min(bars, key=shown.get, default=None)
+    middle = {tag: shown(median, measured(each)) for tag, each in times.items()}
+    bars = [
+        tag for tag in tags if middle[tag] != "-" and call not in NO_BAR.get((tag, network), ())
+    ]
+    best = min(bars, key=middle.get, default=None)
     return {
         "network": network,
         "call": call,
-        **{tag: shown.get(tag, "-") for tag in tags},
-        "engine_us": summarise(measured(engine)) if measured(engine) else "-",
+        **middle,
+        "engine_us": shown(summarise, measured(engine)),
         "best": best or "-",
-        "over_best": ratio(engine, times[best]) if best else "-",
-        "plain_us": median(measured(plain)) if measured(plain) else "-",
-        "over_plain": ratio(engine, plain),
+        "over_best": shown(median, ratios(engine, times.get(best, ()))),
+        "plain_us": shown(median, measured(plain)),
+        "over_plain": shown(median, ratios(engine, plain)),
         "goal": goal(network, call),
     }
 
@@ -317,12 +323,9 @@ def two_sided(launch, network, quick):
         "thread": {"sleepers": 1},
     }
     found = {side: [] for side in sides}
-    for turn in range(ROUNDS["quick" if quick else "whole"]):
-        for side in list(sides)[:: -1 if turn % 2 else 1]:
-            row = run(launch, network, quick, calls=("messages",), milliseconds=100, **sides[side])[
-                "messages"
-            ]
-            found[side].append(median(row["us"]))
+    for side in in_rounds(sides, quick):
+        rows = run(launch, network, quick, calls=("messages",), milliseconds=100, **sides[side])
+        found[side].append(median(rows["messages"]["us"]))
     return {
         "network": network,
         "call": "messages",

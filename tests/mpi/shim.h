@@ -1,5 +1,6 @@
 // Switches and counts of shim_mpi, which some tests preload below Nearcache.
-#pragma once
+#ifndef NEARCACHE_TESTS_SHIM_H
+#define NEARCACHE_TESTS_SHIM_H
 
 #include <dlfcn.h>
 
@@ -12,3 +13,5 @@ long shim(const char* name, Arguments... arguments) {
 }
 
 inline bool shimmed() { return dlsym(RTLD_DEFAULT, "shim_fail") != nullptr; }
+
+#endif

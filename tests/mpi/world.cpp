@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "nearcache/mpi.h"
+#include "shim.h"
 
 #pragma weak nearcache_get_stats
 
@@ -283,12 +284,6 @@ void make_keyvals_in_sessions() {
   }
 }
 
-// Sets a switch of shim_mpi.
-void let_fail(const char* name, int times) {
-  if (auto* shim = reinterpret_cast<void (*)(const char*, int)>(dlsym(RTLD_DEFAULT, "shim_fail")))
-    shim(name, times);
-}
-
 // The only session continues after an MPI_Session_finalize that failed, and ends with the next one.
 // Nearcache may have a session of its own, whose end fails first.
 void end_a_session_twice() {
@@ -298,9 +293,9 @@ void end_a_session_twice() {
   MPI_Comm_rank(comm, &rank);
   Words words(comm);
   words.read(10);
-  let_fail("MPI_Session_finalize", nearcache_get_stats != nullptr ? 2 : 1);
+  shim("shim_fail", "MPI_Session_finalize", nearcache_get_stats != nullptr ? 2 : 1);
   expect(MPI_Session_finalize(&session) != MPI_SUCCESS, "MPI_Session_finalize does not fail");
-  let_fail("MPI_Session_finalize", 0);
+  shim("shim_fail", "MPI_Session_finalize", 0);
   words.read(10);
   tell(rank, words.end(comm).hits_full);
   MPI_Comm_free(&comm);
@@ -359,8 +354,7 @@ void threads_after_a_session() {
 // then agree to leave windows on that communicator uncached; windows on other communicators are
 // cached.
 void read_with_a_late_rank() {
-  if (auto* late = reinterpret_cast<void (*)(unsigned)>(dlsym(RTLD_DEFAULT, "shim_late")))
-    late(world_rank() == 1 ? 11 : 0);
+  shim("shim_late", world_rank() == 1 ? 11U : 0U);
   for (int window = 0; window < 3; ++window) {
     Words words(MPI_COMM_WORLD);
     words.read(3);
